@@ -27,20 +27,30 @@ function seen() {
   return rows;
 }
 
-/** Run `change`, then scroll so that the first row that survives it stays where it was. */
+/**
+ * Run `change`, then scroll so that the first row that survives it stays where it was, or what took
+ * the focus of a row that didn't: whoever presses a switch goes on seeing it.
+ */
 export function keepPlace(change) {
   const rows = seen();
+  const element = document.activeElement;
+  const isFocusSeen = rows.length > 0 && rowAt(element)?.id === rows[0].id;
+  const focusTop = element.getBoundingClientRect().top;
   const focus = rememberFocus();
   const result = change();
   focus.restore();
-  for (const { id, top } of rows) {
-    const row = document.getElementById(id);
-    if (!row) continue;
-    const moved = row.getBoundingClientRect().top - top;
-    if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
-    break;
+  if (isFocusSeen && !document.getElementById(rows[0].id) && rowAt(document.activeElement)) {
+    holdAt(document.activeElement, focusTop);
+    return result;
   }
+  const kept = rows.find(({ id }) => document.getElementById(id));
+  if (kept) holdAt(document.getElementById(kept.id), kept.top);
   return result;
+}
+
+function holdAt(element, top) {
+  const moved = element.getBoundingClientRect().top - top;
+  if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: "instant" });
 }
 
 /** Describe where the focus is, in terms that survive a swap. */

@@ -8,7 +8,15 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip, visit
+from tests.browser.conftest import (
+    OpenThread,
+    keys_on_sheet,
+    press,
+    row,
+    see_the_checks,
+    snip,
+    visit,
+)
 
 FOCUSED_IS_BODY = "() => document.activeElement === document.body"
 
@@ -228,6 +236,22 @@ def test_what_would_cut_through_a_fold_is_refused_where_it_was_asked(
     expect(page.locator("dialog .refusal")).to_be_focused()
     expect(page.get_by_role("button", name=re.compile("Widen to"))).to_be_visible()
     press(page, "Escape")
+
+
+def test_a_fold_that_is_switched_off_and_on_keeps_its_switch_in_place(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread()
+    digest(page, "m0", 14, "Fifteen became one.")
+    expect(row(page, "o1")).to_be_focused()
+    see_the_checks(page)
+    top = "(one) => one.getBoundingClientRect().top"
+    folded, note = page.locator("#n-o1 .toggle"), page.locator("#n-m0 .flat .toggle")
+    place = folded.evaluate(top)
+    for shown in (note, folded):
+        press(page, ".")
+        expect(shown).to_be_focused()
+        assert abs(shown.evaluate(top) - place) < 2
 
 
 def test_two_quick_toggles_do_not_overtake_each_other(

@@ -75,6 +75,13 @@ def test_brief_rows_name_the_tool_of_a_result(page: Page) -> None:
     )
 
 
+def test_brief_rows_show_the_tags_of_their_message(page: Page) -> None:
+    page.edit("tag", targets="m2", tags="evidence")
+    brief = page.get().content.decode().split('data-key="m2"')[1].split("</button>")[1]
+    assert 'class="brief"' in brief
+    assert '<span class="tag" title="evidence">evidence</span>' in brief
+
+
 def test_the_meter_says_what_is_saved_or_added(page: Page) -> None:
     page.edit("insert", after="m3", role="user", text="Between the two of them")
     assert " added <b>+" in page.get().content.decode()
