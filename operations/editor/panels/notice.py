@@ -155,9 +155,9 @@ def _named(look: Look, numbers: Sequence[int]) -> str:
         if len(names) == MAX_NAMED:
             break
     named, count, more = ", ".join(names), len(numbers), len(list(rest))
-    if more:
-        return f"{named} and {more:,} more"
-    return f"{named} ({count:,} operations)" if len(names) < count else named
+    if len(names) < count - more:
+        return f"{named}{' and more' if more else ''} ({count:,} operations)"
+    return f"{named} and {more:,} more" if more else named
 
 
 def _name(op: Op) -> str:

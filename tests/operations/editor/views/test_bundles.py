@@ -179,6 +179,19 @@ def test_a_bundle_of_many_is_named_by_its_title_in_the_log(
     assert "and 1 more" in said
 
 
+def test_operations_that_are_not_named_count_with_those_that_share_a_name(
+    page: Page, editor: User
+) -> None:
+    on = [2, 2, 2, 4, 6, 6, 8]
+    tags = [
+        Tag(targets=(f"m{index}",), tags=(f"part-{place}",))
+        for place, index in enumerate(on)
+    ]
+    made = record_bundle(caller(editor), page.session.pk, tags)
+    answer = page.post(f"bundles/{bundle_of(made)}/off").content.decode()
+    assert "Tag #2, tag #4, tag #6 and more (7 operations) off." in answer
+
+
 def test_what_a_bundle_does_to_one_message_again_is_named_once(
     page: Page, editor: User
 ) -> None:
@@ -189,7 +202,7 @@ def test_what_a_bundle_does_to_one_message_again_is_named_once(
     more = [Snip(targets=(f"m{index}",)) for index in (0, 5, 10, 15)]
     made = record_bundle(caller(editor), page.session.pk, [*tags, *more])
     answer = page.post(f"bundles/{bundle_of(made)}/off").content.decode()
-    assert "Tag #3, snip #0, snip #5 and 2 more off" in answer
+    assert "Tag #3, snip #0, snip #5 and more (9 operations) off" in answer
 
 
 def test_the_log_says_how_many_entries_more_were_undone_than_it_names(
