@@ -70,8 +70,17 @@ function open(type, fields) {
     ?? dialog.querySelector("[autofocus]"))?.focus();
 }
 
+/** While staging is on, whatever submits the form stages it: one button is left, and says so. */
+function nameButtons() {
+  const stage = dialog.querySelector("[name=stage]");
+  if (!session.stages || !stage) return;
+  dialog.querySelector(".dialog-foot .button--main").firstChild.data = stage.textContent;
+  stage.remove();
+}
+
 function show(html) {
   dialog.replaceChildren(parseHtml(html));
+  nameButtons();
   given = written();
   htmx.process(dialog);
 }
@@ -187,6 +196,7 @@ function stopEstimating({ detail }) {
 /** Focus the first thing that needs correcting. */
 function onRefused({ detail }) {
   if (detail.target !== dialog) return;
+  nameButtons();
   const wrong = dialog.querySelector("[aria-invalid=true]") ?? dialog.querySelector(".refusal")
     ?? dialog.querySelector("[autofocus]");
   if (wrong && !wrong.matches("input, textarea, select")) wrong.tabIndex = -1;

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import found_in
 from tests.browser.conftest import OpenThread, keys_on_sheet, press, row, snip
+from tests.browsers import Faults
 
 pytestmark = pytest.mark.browser
 
@@ -45,6 +46,25 @@ def test_two_edits_are_staged_and_committed_together(
     page.get_by_role("button", name="Discard").click()
     expect(staged).to_have_count(0)
     assert {"m3", "m4", "m8"} <= set(keys_on_sheet(page))
+
+
+def test_while_staging_is_on_a_dialog_offers_to_stage_and_nothing_else(
+    page: Page, open_thread: OpenThread, faults: Faults
+) -> None:
+    faults.expect("422")
+    open_thread(30)
+    press(page, "S")
+    row(page, "m8").focus()
+    press(page, "d")
+    page.get_by_role("textbox", name="What the model sees").fill(" ")
+    sending = page.locator("#dialog .dialog-foot [type=submit]")
+    expect(sending).to_have_text(["StageCtrl ↵"])
+    press(page, "Control+Enter")  # refused: a space is no summary
+    expect(page.locator("#dialog [aria-invalid=true]")).to_be_focused()
+    expect(sending).to_have_text(["StageCtrl ↵"])
+    page.get_by_role("textbox", name="What the model sees").fill("")
+    press(page, "Escape", "S", "d")
+    expect(sending).to_have_text(["DigestCtrl ↵", "Stage"])
 
 
 def test_a_move_that_waits_is_not_announced_as_done(
