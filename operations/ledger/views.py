@@ -191,7 +191,7 @@ def _each_turn(row: LedgerRow, prices: Prices) -> str:
 
 def _frame(row: LedgerRow) -> str:
     """How the saving in a request differs from that in the thread; see `LedgerRow.frame`."""
-    word = "less" if (row.frame > 0) == (row.bill.saved > 0) else "more"
+    word = "less" if (row.frame > 0) == (row.bill.saved >= 0) else "more"
     return f"{abs(row.frame):,} {word} than in the thread" if row.frame else ""
 
 

@@ -73,6 +73,8 @@ def test_a_line_says_in_one_pair_of_brackets_what_a_turn_costs_and_how_it_differ
     assert "10,000 per turn (29 less than in the thread), breaks" in unknown
     more = line_of(replace(row, frame=-6_163), UNKNOWN).text
     assert "10,000 per turn (6,163 more than in the thread), breaks" in more
+    none = replace(row, bill=bill(50_000, 50_000, 40_000, TARIFF), frame=4_689)
+    assert "saves nothing (4,689 less than in the thread)" in line_of(none, KNOWN).text
 
 
 def test_what_is_not_there_to_save_has_its_cost_alone(page: Page) -> None:
