@@ -84,7 +84,7 @@ const KINDS = {
     name: "marker",
     fits: (row) => row.matches(".marker, .inserted, .is-moved") || queryOwn(row, ".flat, .marker-note"),
   },
-  failure: { name: "failed result" },
+  failure: { name: "failed tool result" },
 };
 
 /** The next or previous row of a kind, also beyond what is loaded. */

@@ -199,7 +199,7 @@ def test_f_finds_a_failed_result_that_is_not_loaded_or_in_a_fold(
     press(page, "f")
     expect(row(page, "m651")).to_be_focused()
     press(page, "f")
-    expect(page.locator("#toasts")).to_have_text("No next failed result.")
+    expect(page.locator("#toasts")).to_have_text("No next failed tool result.")
     press(page, "F")
     expect(row(page, "m4")).to_be_focused()
     press(page, ".")
