@@ -245,8 +245,10 @@ def _effective_switch(log: Log, control: op.Switch) -> op.Switch | None:
 def _changes(control: op.Switch, state: EditState, key: Key) -> bool:
     """Whether a control changes an edit in this state. Raises Conflict where it may not."""
     match control:
-        case op.Toggle() if state in _WAITING:
-            raise _refusal(key, state, "accept or revert it")
+        case op.Toggle() if state is EditState.PROPOSED:
+            raise _refusal(key, state, "accept or reject it")
+        case op.Toggle() if state is EditState.REJECTED:
+            raise _refusal(key, state, "accept it first")
         case op.Toggle(active=active):
             return active is not (state is EditState.ON)
         case op.Revert():

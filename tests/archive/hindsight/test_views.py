@@ -29,7 +29,7 @@ def test_a_marker_names_what_was_needed_and_leads_there(
     tools("snip_messages", start_idx=1, end_idx=2)
     shown = lines(signed_in, tools)
     assert '<p data-needed="o1">' in shown
-    assert "4 needed later" in shown
+    assert '4 needed<span class="needed-later"> later</span>' in shown
     for key in ("m3", "m5", "m7"):
         assert f'data-to="{key}">#{key[1:]}</a>' in shown
     assert "<code>deploy/local/compose.yaml</code>" in shown
@@ -72,4 +72,6 @@ def test_a_long_thread_is_looked_at_when_somebody_asks(
     tools("snip_messages", start_idx=1, end_idx=2)
     monkeypatch.setattr(views, "MAX_UNASKED", 2)
     assert "data-needed" not in lines(signed_in, tools)
-    assert "4 needed later" in lines(signed_in, tools, "?asked=1")
+    assert '4 needed<span class="needed-later"> later</span>' in lines(
+        signed_in, tools, "?asked=1"
+    )

@@ -100,7 +100,10 @@ def test_a_proposal_is_accepted_rejected_and_accepted_after_all(
     assert statuses(agent, session_id) == ["proposed"]
     refused = act(agent, made, "toggle", {"active": True}, expect=409)
     assert refused["code"] == "is_proposed"
+    assert refused["detail"] == "o1 is proposed: accept or reject it."
     assert act(agent, made, "reject")["head"] == 2
+    refused = act(agent, made, "toggle", {"active": True}, expect=409)
+    assert refused["detail"] == "o1 is rejected: accept it first."
     assert act(agent, made, "reject")["head"] == 2
     assert statuses(agent, session_id) == ["rejected"]
     (told,) = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
