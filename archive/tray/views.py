@@ -63,7 +63,8 @@ def insert(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
     many = "1 entry" if found.entries == 1 else f"{found.entries} entries"
     done = inserted(found.transaction)
     of = " of" if found.transaction.waits else ""
-    said = f"{done}{of} {many} at the end of the thread, as one bundle."
+    together = "" if found.entries == 1 else ", as one bundle"
+    said = f"{done}{of} {many} at the end of the thread{together}."
     if found.left:
         said += f" {found.left} can no longer be read and stayed in the tray."
     messages.success(request, said, extra_tags="undo")

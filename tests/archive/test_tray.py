@@ -92,7 +92,7 @@ def test_who_may_only_propose_is_not_told_that_anything_was_inserted(
     proposer.post(f"{path}/tray", {"ref": "m2"}, headers=FRAGMENT)
     shown = proposer.post(f"{path}/tray/insert", follow=True).content.decode()
     words = "at the end of the thread"
-    assert f"Proposed an insert of 1 entry {words}, as one bundle." in shown
+    assert f"Proposed an insert of 1 entry {words}." in shown
     whole = {"ref": "m2"}
     shown = proposer.post(f"{path}/archive/insert", whole, follow=True).content.decode()
     assert f"Proposed an insert {words}." in shown

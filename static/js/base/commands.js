@@ -61,7 +61,7 @@ export const COMMANDS = [
   { group: "Moving", action: "cut", name: "Cut", keys: ["Mod+x"], once: true, edits: true },
   { group: "Moving", action: "paste-here", name: "Paste after this message", keys: ["Mod+v"], once: true, edits: true },
   { group: "This session", action: "to-thread", name: "Go to the thread", keys: ["g t"] },
-  { group: "This session", action: "to-context", name: "Go to what the model sees", keys: ["g c"] },
+  { group: "This session", action: "to-context", name: "Go to what the model sees: request, tokens, compare", keys: ["g c"] },
   { group: "This session", action: "to-policy", name: "Go to the policy", keys: ["g p"] },
   { group: "This session", action: "to-notes", name: "Go to notes: objective, STATE, scratchpad", keys: ["g n"] },
   { group: "This session", action: "to-memos", name: "Go to memos and recall", keys: ["g m"] },
