@@ -149,8 +149,13 @@ class Conversation:
         body: dict[str, Any] = json.loads(b"".join(pieces))
         return body
 
-    def apply(self, format: str, body: dict[str, Any]) -> PassedRequest:
-        """What is sent for a request; its new messages are not recorded."""
+    def apply(
+        self, format: str, body: dict[str, Any], bound: str = ""
+    ) -> PassedRequest:
+        """What is sent for a request; its new messages are not recorded.
+
+        `bound` is the id of a call whose two halves must be sent in one form.
+        """
         thread, made, more, beside = self.aligned(format, body)
         if not changes(thread):
             return PassedRequest(body["messages"], frozenset(), [], body.get("system"))
@@ -164,6 +169,7 @@ class Conversation:
             [*([None] * beside), *body["messages"]],
             body.get("system"),
             takes_system=PROVIDERS[format].rules.system_anywhere,
+            bound_call=lambda own: bound if bound and bound in str(own) else "",
         )
 
     def aligned(

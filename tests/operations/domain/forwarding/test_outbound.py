@@ -84,6 +84,29 @@ def test_results_given_side_by_side_stay_apart() -> None:
     assert parted.apply("anthropic", given).messages == messages
 
 
+@pytest.mark.parametrize("changed", [None, 0, 1, 2])
+def test_a_bound_call_goes_out_as_given_only_if_both_halves_do(
+    changed: int | None,
+) -> None:
+    call = message(Role.ASSISTANT, Text("I look."), ToolCall("a", "look", {}))
+    spans = {0: span("m0", 0, 4, "Look"), 1: span("m1", 0, 1, "I")}
+    spans[2] = span("m2", 0, 2, "ok")
+    masks = [Redact(spans=(spans[changed],))] if changed is not None else []
+    session = Conversation([ASKED, call, ONE], entries(*masks, snip(3, 3)))
+    body = Conversation([ASKED, call, ONE]).export("openai", "original")
+    for one in body["messages"]:
+        one["only the client"] = "knows"
+    bound = session.apply("openai", body, "a").messages
+    free = session.apply("openai", body).messages
+
+    assert ["only the client" in one for one in bound] == [
+        *(changed != 0, changed in (None, 0), changed in (None, 0)),
+    ]
+    assert ["only the client" in one for one in free] == [
+        changed != place for place in range(3)
+    ]
+
+
 def test_a_result_whose_call_is_gone_is_not_sent() -> None:
     session = Conversation([ASKED, CALLED, ONE], entries(snip(1, 1)))
     for content in ("Look.", [{"type": "text", "text": "Look."}]):

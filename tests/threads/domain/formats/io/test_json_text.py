@@ -162,3 +162,10 @@ def test_the_first_text_without_utf_8_is_found() -> None:
     value = {"a": ["b", 1, None], "c": [{"d": "e"}, {"d": "\ud83d"}], "f": "\ud83d"}
     assert json_text.place_without_utf8(value) == ("c", 1, "d")
     assert json_text.place_without_utf8({"a": ["é", {"\ud83d": "b"}]}) == ()
+
+
+def test_the_first_number_that_json_lacks_is_found() -> None:
+    value = {"a": ["b", 1, 1.5], "c": [{"d": 1 << 2000}, {"d": float("nan")}]}
+    assert json_text.place_not_finite(value) == ("c", 1, "d")
+    assert json_text.place_not_finite([0.0, [-float("inf")]]) == (1, 0)
+    assert json_text.place_not_finite({"a": ["nan", 1e308, None, True]}) == ()

@@ -442,3 +442,30 @@ def test_a_line_that_is_broken_is_told_beside_the_others() -> None:
     [first, second] = formats.read(io.BytesIO(f"{text}\n{{bad\n{text}\n".encode()))
     assert len([*first.items]) == len([*second.items]) == 1
     assert "Line 2 can't be read." in first.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("type_", "is_bound"),
+    [
+        ("shell_call", True),
+        ("shell_call_output", True),
+        ("apply_patch_call", True),
+        ("computer_call_output", True),
+        ("tool_search_call", True),
+        ("function_call", False),
+        ("function_call_output", False),
+        ("custom_tool_call_output", False),
+        ("web_search_call", False),
+        ("message", False),
+        ("reasoning", False),
+    ],
+)
+def test_calls_of_the_apis_own_tools_are_bound_to_their_outputs(
+    type_: str, is_bound: bool
+) -> None:
+    bound_call = formats.READERS["openai-responses"].bound_call
+    item = {"type": type_, "call_id": "call_1"}
+
+    assert bound_call(item) == ("call_1" if is_bound else "")
+    assert bound_call({**item, "execution": "server"}) == ""
+    assert formats.READERS["openai"].bound_call(item) == ""
