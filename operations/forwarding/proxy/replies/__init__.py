@@ -75,14 +75,15 @@ class ReplyReader:
     ) -> None:
         """`is_list`: a stream that has no events is a list of responses.
 
-        `is_stream`: a stream was asked for, so anything but JSON is one: some servers send events
+        `is_stream`: a stream was asked for, so what isn't JSON is one: some servers send events
         under another type, and clients read them all the same.
         `secrets` are hidden in errors that repeat them.
         """
         self._form, self._assembler = form, FORMS[form]()
-        self.has_events = content_type.startswith("text/event-stream") or (
-            is_stream and "json" not in content_type
-        )
+        is_named = content_type.startswith("text/event-stream")
+        self.has_events = is_named or (is_stream and "json" not in content_type)
+        self._may_be_json = self.has_events and not is_named
+        """Whether only the first bytes will tell if these are events or JSON."""
         self.streams = self.has_events or is_list
         self._unpack = unpacking(encoding, MAX_BYTES + 1)
         self._charset = _CHARSET.search(content_type)
@@ -110,6 +111,10 @@ class ReplyReader:
             return False
         try:
             read = self._unpack(chunk)
+            if self._may_be_json and (start := read.lstrip()):
+                self._may_be_json = False
+                if start[:1] in b"{[":
+                    self.has_events = self.streams = False
             self._left -= max(len(read), len(chunk))
             if self._left < 0:
                 self._is_readable = False

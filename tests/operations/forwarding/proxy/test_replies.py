@@ -38,6 +38,19 @@ def test_a_reply_in_several_members_of_gzip_is_read_whole(
     assert reader.unpacked(packed) == REPLY
 
 
+@pytest.mark.parametrize("kind", ["text/plain", ""])
+@pytest.mark.parametrize("size", [1, 9])
+def test_json_that_does_not_say_so_is_read_though_a_stream_was_asked_for(
+    kind: str, size: int
+) -> None:
+    reader = ReplyReader("openai", kind, is_stream=True)
+    body = b" \n" + REPLY
+    for start in range(0, len(body), size):
+        reader.feed(body[start : start + size])
+    assert not reader.streams
+    assert said(reader.finish(broken=False)) == "Hello."
+
+
 def test_a_reply_of_anthropics_may_be_taken_for_complete_before_its_last_event() -> (
     None
 ):
