@@ -328,6 +328,24 @@ class SessionRequest(models.Model):
         return f"request {self.number} of {self.session_id}"
 
 
+class RequestEpochs(models.Model):
+    """The epochs of a session's requests: `operations.domain.context.epochs.Epochs`.
+
+    There is a row once a request began with anything but what its client sends.
+    """
+
+    session = models.OneToOneField(
+        Session, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    end = models.PositiveIntegerField()
+    """Originals before this index answer requests as their client sent them."""
+    changed = models.JSONField()
+    """The epochs that changes began, the oldest first."""
+
+    def __str__(self) -> str:
+        return f"{len(self.changed)} epochs of {self.session_id}"
+
+
 class SentPiece(models.Model):
     """Something that was sent: tools, the system prompt or a message, once per session.
 

@@ -48,6 +48,7 @@ from operations.domain.log.operation import Digest
 from operations.domain.providers import compile_request
 from operations.domain.providers.plain import UnreadMessage, plain_message
 from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
+from operations.domain.providers.signed_places import SignedPlaces
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_key
@@ -181,7 +182,7 @@ class _Hook:
         assembly = assemble(thread, outgoing, _PLAN)
         frame = self._frame(thread, assembly)
         portions = Portions(frame, last.portions if last else ()).divide(
-            assembly.messages, intact=assembly.intact
+            assembly.messages, signed=SignedPlaces.first(assembly.intact)
         )
         framed = framing(assembly.layers, portions[0].prompt, count_of)
         assert assembly.sent + PortionTotals().extended(portions).change + framed
@@ -199,7 +200,7 @@ class _Hook:
             messages=assembly.messages,
             model="",
             heading=Heading(),
-            intact=assembly.intact,
+            signed=SignedPlaces.first(assembly.intact),
             left_out=self._left_out(thread, assembly, unanswered(assembly.messages)),
         )
         compiled = compile_request("openai", draft)
@@ -237,7 +238,7 @@ class _Hook:
             messages=(),
             model="",
             heading=Heading(),
-            intact=assembly.intact,
+            signed=SignedPlaces.first(assembly.intact),
         )
         return Frame(
             provider="openai",

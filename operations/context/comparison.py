@@ -12,7 +12,7 @@ from operations.domain.ledger.ledger import PrefixChange, PromptPiece, first_cha
 from operations.domain.log.entry import Entry
 from operations.domain.log.operation import Redact, Toggle
 from operations.domain.providers import PROVIDERS
-from operations.domain.providers.passes.signatures import broken_signatures, signed_keys
+from operations.domain.providers.passes.signatures import signed_keys
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, entry_key, entry_number
@@ -120,13 +120,10 @@ def first_difference(before: Context, after: Context) -> PrefixChange | None:
 
 def newly_broken_signatures(before: Context, after: Context) -> tuple[Key, ...]:
     """Messages whose signatures hold in one context but no longer in the other."""
-    old, new = before.assembly, after.assembly
-    if list(old.layers) == list(new.layers):
-        found = broken_signatures(old.messages, new.messages, old.intact).keys
-    else:
-        held = {message.key for message in old.messages[: old.intact]}
-        found = tuple(key for key in signed_keys(new.messages) if key in held)
-    return _own(after, found)
+    held, holds = before.built.signed.hold, after.built.signed.hold
+    valid = set(signed_keys(before.assembly.messages, held))
+    broken = signed_keys(after.assembly.messages, lambda place: not holds(place))
+    return _own(after, (key for key in broken if key in valid))
 
 
 def first_broken(
@@ -139,12 +136,13 @@ def first_broken(
     first, operation = acting[0]
     end = acting[1][0] if len(acting) > 1 else context.sent
     tokens = sum(layer.tokens for layer in context.assembly.layers)
-    between = []
-    for message in context.built.messages:
-        if first <= tokens < end:
-            between.append(message)
+    between, signed = set[int](), context.built.signed
+    for place, message in enumerate(context.built.messages):
+        if first <= tokens < end and not signed.hold(place):
+            between.add(place)
         tokens += message.tokens
-    return {operation: _own(context, signed_keys(between))}
+    keys = signed_keys(context.built.messages, between.__contains__)
+    return {operation: _own(context, keys)}
 
 
 def _recompiled(before: Context, after: Context) -> tuple[Key, ...]:

@@ -6,6 +6,7 @@ from functools import cache, partial
 from itertools import chain, islice, repeat
 from typing import Any
 
+from operations.domain.context.epochs import NO_EPOCHS, Epochs
 from operations.domain.context.policy import Policy
 from operations.domain.context.portions.request import PROVIDERS_IN_PORTIONS
 from operations.domain.context.selection import Preference
@@ -23,6 +24,7 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Text
 from threads.models import Session
 
+from .epochs import epochs_of
 from .layers import Surroundings, load_layers
 from .policies import pending_slice, policy_of
 
@@ -55,6 +57,8 @@ class ContextInputs:
     can_recall: bool
     """Whether the model has the tool `recall`. A model without it is never told how to recall."""
     tools: Sequence[dict[str, Any]] = ()
+    epochs: Epochs = NO_EPOCHS
+    """What was sent so far, if the provider's signatures depend on it."""
     basis: Hashable = None
     """What the thread depends on, as a cache key; None if nothing made from it may be cached."""
     plain: Sequence[UnreadMessage | None] = ()
@@ -70,7 +74,7 @@ class ContextInputs:
         """Inputs with equal versions make equal requests; None if the version isn't known."""
         return self.basis and (
             *(self.basis, self.provider, self.model, self.can_recall),
-            *(self.policy, self.preference, tuple(self.layers)),
+            *(self.policy, self.preference, tuple(self.layers), self.epochs),
         )
 
     @property
@@ -99,12 +103,13 @@ class ContextInputs:
         """Whether all messages are sent as the client gives them.
 
         That is so if no operation but the client's applies, the policy changes nothing, and there
-        are no layers.
+        are no layers. Once anything else was sent, signatures have to be looked at.
         """
         edits = self.thread.log.edits
         return not (
             self.chooses
             or self.layers
+            or self.epochs.changed
             or any(
                 outcome.status is Status.APPLIED and _changes(edits[number])
                 for number, outcome in self.thread.outcomes.items()
@@ -165,6 +170,7 @@ def inputs_of(
         encoding=encoding,
         can_recall=can_recall,
         tools=tools,
+        epochs=epochs_of(session, provider),
         basis=basis,
         plain=plain,
     )

@@ -7,7 +7,7 @@ They differ only in how they write the result.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
@@ -30,6 +30,13 @@ from operations.domain.context.compiling import (
     left_out_results,
     unanswered,
 )
+from operations.domain.context.epochs import (
+    Continuation,
+    Followed,
+    RequestStart,
+    begin_epoch,
+    continue_epoch,
+)
 from operations.domain.context.step import Count, Step, weigh
 from operations.domain.providers import compile_request
 from operations.domain.providers.plain import UnreadMessage
@@ -40,6 +47,7 @@ from operations.domain.providers.request import (
     Outgoing,
     answered_call_ids,
 )
+from operations.domain.providers.signed_places import SignedPlaces
 from operations.domain.tree.key import Key
 from operations.log.cache import Cache
 from threads.domain.formats.format import Heading
@@ -48,6 +56,7 @@ from threads.models import Session
 from threads.store import blobs
 from threads.store.originals import load_messages
 
+from .epochs import is_bound, store_epochs
 from .inputs import ContextInputs, counter_of, strategy_of
 
 _ROWS = 500
@@ -60,6 +69,8 @@ class BuiltRequest:
 
     assembly: Assembly
     compiled: Compiled
+    signed: SignedPlaces
+    """See `Draft.signed`."""
     count: Count
 
     @property
@@ -87,12 +98,15 @@ def build(inputs: ContextInputs, assembly: Assembly | None = None) -> BuiltReque
 
     `assembly` may be one made from the same inputs for another provider, to be reused.
     """
-    assembly, draft = make_draft(inputs, assembly)
+    assembly, draft, _ = make_draft(inputs, assembly)
     left_out = results_left_out(inputs, assembly, unanswered(draft.messages))
     draft = replace(draft, left_out=left_out)
     compiled = compile_request(inputs.provider, draft)
     return BuiltRequest(
-        assembly=assembly, compiled=compiled, count=counter_of(inputs.encoding)
+        assembly=assembly,
+        compiled=compiled,
+        signed=draft.signed,
+        count=counter_of(inputs.encoding),
     )
 
 
@@ -101,6 +115,8 @@ class DraftedRequest(NamedTuple):
 
     assembly: Assembly
     draft: Draft
+    is_continuation: bool
+    """Whether it continues the session's last epoch of requests; otherwise it begins another."""
 
 
 def make_draft(
@@ -112,6 +128,7 @@ def make_draft(
     """
     if assembly is None:
         assembly = _assemble(inputs, counter_of(inputs.encoding))
+    found = _continuation(inputs, assembly)
     heading = Heading(
         title=inputs.session.title,
         model=inputs.model,
@@ -123,11 +140,48 @@ def make_draft(
         messages=assembly.messages,
         model=inputs.model,
         heading=heading,
-        intact=assembly.intact,
+        signed=found.signed,
         tools=inputs.tools,
         can_recall=inputs.can_recall,
     )
-    return DraftedRequest(assembly, draft)
+    return DraftedRequest(assembly, draft, found.is_same)
+
+
+def _continuation(inputs: ContextInputs, assembly: Assembly) -> Continuation:
+    """How the request continues what was sent before, and so which signatures hold."""
+    pk = inputs.session.pk
+    start = _request_start(inputs, assembly)
+    found = continue_epoch(inputs.epochs, start, _followed.get(pk))
+    if found.followed is not None:
+        _followed.keep(pk, found.followed)
+    return found
+
+
+_followed: Cache[Followed] = Cache(lambda known: 8 * len(known.messages))
+
+
+def keep_epoch(inputs: ContextInputs, drafted: DraftedRequest) -> None:
+    """Store the epoch that a request begins, if it begins one; the session's row is locked."""
+    if drafted.is_continuation or not is_bound(inputs.provider):
+        return
+    start, leaves = _request_start(inputs, drafted.assembly), inputs.thread.leaves
+    begun = begin_epoch(inputs.epochs, start, drafted.draft.signed, leaves)
+    store_epochs(inputs.session, begun)
+
+
+def _request_start(inputs: ContextInputs, assembly: Assembly) -> RequestStart:
+    """What a request sends, as far as signatures depend on it."""
+    calls = partial(unanswered, assembly.messages)
+    return RequestStart(
+        layers=assembly.layers,
+        messages=assembly.messages,
+        intact=assembly.intact,
+        is_plain=assembly.is_plain,
+        originals=inputs.thread.message_count,
+        can_recall=inputs.can_recall,
+        lineage=inputs.thread.lineage,
+        left_out=lambda: results_left_out(inputs, assembly, calls()),
+    )
 
 
 def _assemble(inputs: ContextInputs, count: Count) -> Assembly:

@@ -53,7 +53,7 @@ def written_messages(context: Context) -> Iterator[Message]:
             found = list(pieces)
             text = said.get(found[0].key or "")
             original = text.original if text else None
-            is_intact = found[0].place < assembly.intact
+            is_intact = context.built.signed.hold(found[0].place)
             yield Message(
                 role=turn.role,
                 parts=tuple(piece.part for piece in found),

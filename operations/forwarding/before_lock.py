@@ -80,10 +80,11 @@ class PreparedRequest:
         return self.version == version_of(session)
 
     def has_same_inputs(self, inputs: ContextInputs) -> bool:
-        """Whether everything else the request depends on is unchanged: policy, layers, title."""
+        """Whether the rest of what the request depends on is unchanged, such as the policy."""
         then = self.inputs
         return (
             (then.policy, then.preference) == (inputs.policy, inputs.preference)
+            and then.epochs == inputs.epochs
             and list(then.layers) == list(inputs.layers)
             and then.session.title == inputs.session.title
         )

@@ -69,6 +69,8 @@ class Outbound:
     by_key: Mapping[Key, Unit] = field(default_factory=dict)
     issues: Sequence[Issue] = ()
     steps: Sequence[Step] = ()
+    drafted: DraftedRequest | None = None
+    """What was compiled; None if everything passes as the client sent it."""
 
     @property
     def splice(self) -> Splice:
@@ -119,20 +121,23 @@ def make_outbound(
             before=total,
             after=total,
         )
-    assembly, draft = make_draft(inputs)
+    drafted = make_draft(inputs)
+    assembly, draft, _ = drafted
     by_key = _by_key(units, last)
-    frame = _frame(inputs, inbound, units, by_key, DraftedRequest(assembly, draft))
+    frame = _frame(inputs, inbound, units, by_key, drafted)
     if last and last.blocks:
         frame = replace(frame, passed=PassedMessages(last.blocks))
     known, grown = (
         (last.portions, _is_extension(inputs, units, last)) if last else ((), False)
     )
     portions = Portions(frame, known, grown=grown).divide(
-        draft.messages, intact=draft.intact
+        draft.messages, signed=draft.signed
     )
     kept = last.kept if last else KeptPortions()
     made = _combine(inputs, portions, kept.of(portions[:-1]), assembly)
-    return replace(made, units=units, by_key=by_key, blocks_before=before)
+    return replace(
+        made, units=units, by_key=by_key, blocks_before=before, drafted=drafted
+    )
 
 
 def _is_extension(
@@ -210,7 +215,7 @@ def _frame(
     by_key: Mapping[Key, Unit],
     drafted: DraftedRequest,
 ) -> Frame:
-    assembly, draft = drafted
+    assembly, draft, _ = drafted
     prompt = next((layer for layer in draft.layers if layer.name == PROMPT), None)
     of_prompt = (by_key.get(key) for key in (prompt.keys if prompt else ()))
     at_top = [*takewhile(lambda unit: unit.start == 0, units), *of_prompt]

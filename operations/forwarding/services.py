@@ -20,6 +20,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.domain.rights import Right
 from operations.context.inputs import ContextInputs, counter_of
+from operations.context.pipeline import keep_epoch
 from operations.context.policies import consume_slice
 from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.forwarding.plan import RequestPlan, extension
@@ -224,6 +225,8 @@ def _make_answer(
         packed = prepared.packed if prepared else NONE_PACKED
         runs = keep_outbound(session, inbound, sent, run, count, packed)
         keep_last(inputs, inbound, sent)
+        if sent.drafted is not None:
+            keep_epoch(inputs, sent.drafted)
     facts = _facts(inbound, plan, outcomes, sent, runs)
     return _MadeAnswer(answer, facts, inputs, run, sent.system)
 

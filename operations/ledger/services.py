@@ -146,7 +146,7 @@ def notes_of(found: Ledger) -> Iterator[RuleNote]:
     if any(row.seals for row in rows):
         yield RuleNote(
             "R8",
-            "Signed thinking after the first change is left out of every later request, so the"
+            "Thinking that an operation invalidates is left out of every later request too, so the"
             " prefix is rewritten only once.",
         )
     if not tariff.cached_tokens(context.sent):

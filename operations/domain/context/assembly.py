@@ -88,7 +88,10 @@ class Assembly:
     shown: int
     sent: int
     intact: int
-    """See `Draft.intact`."""
+    """How many of `messages`, from the first, stand exactly as they were recorded; 0 if anything
+    but the prompt as it was recorded stands before them."""
+    is_plain: bool
+    """Whether layers and messages are exactly what the client sends."""
     last: LastSteps
     """For the next request's `Plan.last`."""
 
@@ -222,6 +225,13 @@ def assemble(
         for step in steps
     ]
     steps.append(Step(name=LAYERS, before=sent - added, after=sent, added=added))
+    given = thread.message_count if sent_by_client is None else len(sent_by_client)
+    is_prompt_intact = count_intact(messages[:rules], sent=sent_by_client) == rules
+    intact = (
+        count_intact(history, rules, sent=sent_by_client)
+        if is_prompt_intact and not added
+        else 0
+    )
     return Assembly(
         layers=sent_layers,
         messages=history,
@@ -229,10 +239,8 @@ def assemble(
         total=total,
         shown=shown,
         sent=sent,
-        # 0 if anything but the prompt as it was recorded stands before the history.
-        intact=0
-        if added or count_intact(messages[:rules], sent=sent_by_client) < rules
-        else count_intact(history, rules, sent=sent_by_client),
+        intact=intact,
+        is_plain=intact == len(history) == given - rules,
         last=last,
     )
 

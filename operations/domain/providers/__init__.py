@@ -21,6 +21,7 @@ from .passes.turn_order import alternate_speakers, join_results
 from .passes.work import Findings, Work, findings_to_issues
 from .request import Compiled, Draft, Written
 from .rules import Rules
+from .signed_places import Break
 from .turns import Turn
 
 
@@ -68,8 +69,8 @@ class CompiledPortion(NamedTuple):
 
     compiled: Compiled
     findings: Findings
-    watermark: int
-    """See `Work.watermark`."""
+    breaks: tuple[Break, ...]
+    """See `Work.breaks`; ascending."""
 
 
 def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
@@ -82,7 +83,7 @@ def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
     compiled = Compiled(
         request, messages, system, tuple(origins), issues, tuple(turns), prompt
     )
-    return CompiledPortion(compiled, work.findings, work.watermark)
+    return CompiledPortion(compiled, work.findings, tuple(sorted(work.breaks)))
 
 
 def _prepare(work: Work) -> list[Turn]:

@@ -11,6 +11,7 @@ from threads.domain.formats.format import Heading
 from threads.domain.message import Role
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
+from .signed_places import NONE_SIGNED, SignedPlaces
 from .turns import Turn
 
 
@@ -143,9 +144,8 @@ class Draft:
     model: str
     heading: Heading
     """Reads the bytes of images and files."""
-    intact: int = 0
-    """How many of `messages`, from the first, stand exactly as they were recorded. Signatures of
-    reasoning hold only in these, and in none if the system prompt changed."""
+    signed: SignedPlaces = NONE_SIGNED
+    """The places in `messages` at which signatures of reasoning hold."""
     tools: Sequence[dict[str, Any]] = ()
     """Definitions of tools in OpenAI Chat's form."""
     left_out: Mapping[str, LeftOutResult] = field(default_factory=dict)

@@ -28,6 +28,7 @@ from operations.domain.providers.request import (
     LeftOutResult,
     answered_call_ids,
 )
+from operations.domain.providers.signed_places import SignedPlaces
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import Leaf, MadeMessage
@@ -152,7 +153,7 @@ def context(
         messages=assembly.messages,
         model="",
         heading=Heading(blob=lambda sha256: PICTURE),
-        intact=assembly.intact,
+        signed=SignedPlaces.first(assembly.intact),
         tools=tools,
         left_out=_left_out(thread, assembly, conversation),
     )

@@ -12,12 +12,13 @@ from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Rules
+from operations.domain.providers.signed_places import NONE_SIGNED, SignedPlaces
 from operations.domain.providers.turns import Turn
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
 from threads.domain.part import Text, ToolCall, ToolResult
 
-from .portion import Basis, Frame, Portion, clamped
+from .portion import Basis, Frame, Portion
 
 
 @dataclass(slots=True)
@@ -31,12 +32,12 @@ class PortionMaker:
     renames: bool
     """Whether calls in the request are given other ids or names."""
 
-    def make(self, start: int, end: int, reach: int) -> Portion:
+    def make(self, start: int, end: int, signed: SignedPlaces) -> Portion:
         """Make the portion of the messages from `start` to `end`."""
-        if plain := self.make_unread(start, end, reach):
+        if plain := self.make_unread(start, end, signed):
             return plain
         frame, calls = self.frame, unanswered(self.messages[start:end])
-        basis = self._basis(start, end, reach, calls)
+        basis = self._basis(start, end, signed, calls)
         messages = frame.read(basis.messages)
         found = compile_portion(
             frame.provider,
@@ -44,7 +45,7 @@ class PortionMaker:
                 frame.draft,
                 layers=() if basis.follows else frame.draft.layers,
                 messages=messages,
-                intact=basis.intact,
+                signed=basis.signed,
                 left_out=dict(basis.left_out),
                 follows=basis.follows,
                 is_followed=basis.is_followed,
@@ -73,7 +74,7 @@ class PortionMaker:
             basis=basis,
             length=len(messages),
             findings=found.findings,
-            breaks=found.watermark if found.watermark < basis.intact else None,
+            breaks=found.breaks,
             unanswered=calls,
             ids=frozenset(_ids(messages, turns)),
             shared=frozenset(unit for unit in units if len(unit.keys) > 1),
@@ -94,7 +95,7 @@ class PortionMaker:
             system=passed.system,
         )
 
-    def make_unread(self, start: int, end: int, reach: int) -> Portion | None:
+    def make_unread(self, start: int, end: int, signed: SignedPlaces) -> Portion | None:
         """Make a portion of messages that compiling would not change, without reading them.
 
         Returns None unless that is certain: all messages are plain, they alternate as every
@@ -111,7 +112,8 @@ class PortionMaker:
         if ids is None:
             return None
         signs = _signs(messages)
-        if signs and reach < len(messages):
+        held = _signed(messages, start, signed)
+        if signs and held != SignedPlaces.first(len(messages)):
             return None
         keys = [message.key for message in messages]
         units = tuple(map(frame.unit, keys))
@@ -125,7 +127,7 @@ class PortionMaker:
                 messages=messages,
                 units=units,
                 left_out=(),
-                intact=_intact(messages, reach),
+                signed=held,
                 follows=True,
                 is_followed=is_followed,
                 renames=False,
@@ -133,7 +135,7 @@ class PortionMaker:
             ),
             length=len(messages),
             findings={},
-            breaks=None,
+            breaks=(),
             unanswered={},
             ids=ids,
             shared=frozenset(),
@@ -190,14 +192,14 @@ class PortionMaker:
             yield SentMessage(piece, tuple(keys), tokens)
 
     def _basis(
-        self, start: int, end: int, reach: int, calls: Mapping[str, int]
+        self, start: int, end: int, signed: SignedPlaces, calls: Mapping[str, int]
     ) -> Basis:
         messages, left_out = self.messages[start:end], self.frame.left_out(calls)
         return Basis(
             messages=messages,
             units=tuple(self.frame.unit(message.key) for message in messages),
             left_out=tuple(left_out.items()),
-            intact=_intact(messages, reach),
+            signed=_signed(messages, start, signed),
             follows=start > 0,
             is_followed=end < len(self.messages),
             renames=self.renames,
@@ -205,10 +207,13 @@ class PortionMaker:
         )
 
 
-def _intact(messages: Sequence[Outgoing], reach: int) -> int:
-    """`Basis.intact`. Without signatures the value is the same, however far signatures hold."""
-    length = len(messages)
-    return clamped(reach if _signs(messages) else length + 1, length)
+def _signed(
+    messages: Sequence[Outgoing], start: int, signed: SignedPlaces
+) -> SignedPlaces:
+    """`Basis.signed`. Without signatures the value is the same, whatever holds."""
+    if not _signs(messages):
+        return NONE_SIGNED
+    return signed.within(start, start + len(messages))
 
 
 def _signs(messages: Sequence[Outgoing]) -> bool:

@@ -9,6 +9,7 @@ from operations.domain.forwarding.alignment import Unit
 from operations.domain.forwarding.sent import PassedMessages, SentBlock
 from operations.domain.providers.passes.work import Findings
 from operations.domain.providers.request import Draft, LeftOutResult, Outgoing
+from operations.domain.providers.signed_places import Break, SignedPlaces
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
@@ -20,9 +21,8 @@ class Basis(NamedTuple):
     messages: Sequence[Outgoing]
     units: tuple[Unit | None, ...]
     left_out: tuple[tuple[str, LeftOutResult], ...]
-    intact: int
-    """How many messages, from the first, have signatures that hold. The number of messages plus
-    one if all hold, or if nothing is signed."""
+    signed: SignedPlaces
+    """Which of the messages have signatures that hold; none if nothing is signed."""
     follows: bool
     is_followed: bool
     renames: bool
@@ -38,8 +38,8 @@ class Portion:
     length: int
     """How many messages it is made of."""
     findings: Findings
-    breaks: int | None
-    """The place from which changes in this portion break signatures; None if they break none."""
+    breaks: tuple[Break, ...]
+    """See `CompiledPortion.breaks`."""
     unanswered: Mapping[str, int]
     """`compiling.unanswered` of its own calls."""
     ids: frozenset[str]
@@ -93,13 +93,8 @@ class Frame:
     """The last request, if all of it went out as its client gave it."""
 
 
-def reach_after(portion: Portion, reach: int) -> int:
-    """How far signatures hold after a portion, if they hold up to the place `reach` in it."""
-    if portion.breaks is not None:
-        reach = min(reach, portion.breaks)
-    return max(0, reach - portion.length)
-
-
-def clamped(reach: int, length: int) -> int:
-    """Limit `reach` to the range that a `Basis` uses."""
-    return max(0, min(reach, length + 1))
+def signed_after(portion: Portion, start: int, signed: SignedPlaces) -> SignedPlaces:
+    """The places of a request that still hold after a portion that begins at `start`."""
+    if not portion.breaks:
+        return signed
+    return signed.broken_by(change.moved(start) for change in portion.breaks)

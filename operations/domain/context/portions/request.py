@@ -12,11 +12,12 @@ from typing import Any
 from operations.domain.forwarding.alignment import Unit
 from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import LeftOutResult, Outgoing
+from operations.domain.providers.signed_places import SignedPlaces
 from operations.domain.tree.key import Key
 
 from .cuts import APART, may_cut
 from .making import PortionMaker
-from .portion import Frame, Portion, clamped, reach_after
+from .portion import Frame, Portion, signed_after
 
 PROVIDERS_IN_PORTIONS = frozenset({"openai", "anthropic"})
 """Providers whose rules for a message depend only on its neighbours."""
@@ -64,12 +65,14 @@ class Portions:
         }
         self._left_out = self._frame.left_out(named) if named else {}
 
-    def divide(self, messages: Sequence[Outgoing], *, intact: int) -> list[Portion]:
-        """The portions of a request; `intact` is that of its draft."""
+    def divide(
+        self, messages: Sequence[Outgoing], *, signed: SignedPlaces
+    ) -> list[Portion]:
+        """The portions of a request; `signed` is that of its draft."""
         self._maker.messages = list(messages)
         if self._frame.provider in PROVIDERS_IN_PORTIONS:
             for _ in range(_TRIES):
-                found, same = self._cut(intact)
+                found, same = self._cut(signed)
                 across = [*_across(found, same)]
                 # If the last request renamed no call, neither do the portions that it shares.
                 renames = _renames(found if self._maker.renames else found[same:])
@@ -79,68 +82,74 @@ class Portions:
                 self._grown = ()
                 self._know(found)
                 for first, last in across:
-                    self._join(found, first, last, intact)
+                    self._join(found, first, last, signed)
         self._maker.renames = False  # a single portion knows itself what it renames
-        return [self._maker.make(0, len(messages), intact)]
+        return [self._maker.make(0, len(messages), signed)]
 
     def _join(
-        self, found: Sequence[Portion], first: int, last: int, intact: int
+        self,
+        found: Sequence[Portion],
+        first: int,
+        last: int,
+        signed: SignedPlaces,
     ) -> None:
         """Join several portions that depend on each other into one, for the next attempt."""
-        start, reach = 0, intact
+        start = 0
         for portion in found[:first]:
-            start, reach = start + portion.length, reach_after(portion, reach)
+            signed = signed_after(portion, start, signed)
+            start += portion.length
         end = start + sum(portion.length for portion in found[first : last + 1])
-        whole = self._maker.make(start, end, reach)
+        whole = self._maker.make(start, end, signed)
         self._known[whole.basis.messages[0].key] = whole
 
-    def _cut(self, intact: int) -> tuple[list[Portion], int]:
+    def _cut(self, signed: SignedPlaces) -> tuple[list[Portion], int]:
         """The portions of the messages, and how many of the first are the last request's."""
-        found, reach = self._same(intact)
+        found, holding = self._same(signed)
         if self._grown:
             self._known = _by_first(self._grown[len(found) :])
         start, same = sum(portion.length for portion in found), len(found)
         while start < len(self._maker.messages) or not found:
             portion = (
-                self._again(start, reach[-1])
-                or self._unread(start, reach[-1])
-                or self._maker.make(start, self._end(start, MIN_MESSAGES), reach[-1])
+                self._again(start, holding[-1])
+                or self._unread(start, holding[-1])
+                or self._maker.make(start, self._end(start, MIN_MESSAGES), holding[-1])
             )
             while found and (found[-1].last_role, portion.first_role) not in APART:
                 end = start + portion.length
                 start -= found.pop().length
                 same = min(same, len(found))
-                reach.pop()
-                portion = self._maker.make(start, end, reach[-1])
+                holding.pop()
+                portion = self._maker.make(start, end, holding[-1])
             found.append(portion)
+            holding.append(signed_after(portion, start, holding[-1]))
             start += portion.length
-            reach.append(reach_after(portion, reach[-1]))
             if not self._maker.renames and _renames([portion]):
                 break  # every portion depends on this, so all are made again
         return found, same
 
-    def _same(self, intact: int) -> tuple[list[Portion], list[int]]:
+    def _same(self, signed: SignedPlaces) -> tuple[list[Portion], list[SignedPlaces]]:
         """The last request's portions, except its last one, if this thread has only grown since.
 
-        Also returns how far signatures hold before each of them and after the last.
+        Also returns where signatures hold before each of them and after the last.
         """
         found: list[Portion] = []
-        reach = [intact]
+        holding, start = [signed], 0
         if not self._grown or self._grown[0].basis.head != self._maker.head:
-            return found, reach
+            return found, holding
         for portion in self._grown[:-1]:
             basis = portion.basis
             is_same = basis.renames == self._maker.renames and (
                 not portion.has_reasoning
-                or basis.intact == clamped(reach[-1], portion.length)
+                or basis.signed == holding[-1].within(start, start + portion.length)
             )
             if not is_same:
                 break
             found.append(portion)
-            reach.append(reach_after(portion, reach[-1]))
-        return found, reach
+            holding.append(signed_after(portion, start, holding[-1]))
+            start += portion.length
+        return found, holding
 
-    def _unread(self, start: int, reach: int) -> Portion | None:
+    def _unread(self, start: int, signed: SignedPlaces) -> Portion | None:
         """A portion that needs no reading, up to the first message that must be read.
 
         Returns None if it would be shorter than a compiled portion may be.
@@ -154,7 +163,7 @@ class Portions:
             least = start + MIN_MESSAGES - 1
             cuts = (at for at in range(read, least, -1) if may_cut(messages, at))
             end = next(cuts, start)
-        return self._maker.make_unread(start, end, reach) if end > start else None
+        return self._maker.make_unread(start, end, signed) if end > start else None
 
     def _end(self, start: int, shortest: int) -> int:
         """The end of a portion that begins here: the first cut that makes it long enough.
@@ -176,7 +185,7 @@ class Portions:
             len(self._maker.messages),
         )
 
-    def _again(self, start: int, reach: int) -> Portion | None:
+    def _again(self, start: int, signed: SignedPlaces) -> Portion | None:
         """The known portion that begins here; None if anything in it differs."""
         if start == len(self._maker.messages):
             return None
@@ -200,9 +209,7 @@ class Portions:
             and basis.units
             == tuple([self._frame.unit(message.key) for message in basis.messages])
             and dict(basis.left_out) == left_out
-            and (
-                not known.has_reasoning or basis.intact == clamped(reach, known.length)
-            )
+            and (not known.has_reasoning or basis.signed == signed.within(start, end))
         )
         return known if is_same else None
 

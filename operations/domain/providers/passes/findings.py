@@ -109,8 +109,8 @@ ACTIVE_REASONING = _note(
 )
 BROKEN_SIGNATURE = _repaired(
     "R7",
-    "Signed thinking after the first change, no longer valid, in {count} messages.",
-    "Signed thinking is dropped from the first change on.",
+    "Signed thinking in {count} messages that would now follow other text than it did.",
+    "It is not sent: the provider would reject it.",
 )
 MADE_REASONING = _repaired(
     "R9",

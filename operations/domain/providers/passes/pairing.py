@@ -189,7 +189,7 @@ class _Pairing:
         piece = self._turns[spot.turn].pieces[spot.piece]
         if spot.turn != number + 1:
             self._work.report_repair(findings.APART, piece)
-            self._work.break_signatures(self._turns[number].pieces[-1].place + 1)
+            self._work.break_after(self._turns[number].pieces[-1].place)
         part = piece.part
         assert isinstance(part, ToolResult)  # noqa: S101 - for the type checker
         if (id_, name) == (part.call_id, part.name):
@@ -199,7 +199,7 @@ class _Pairing:
 
     def _stub(self, call: ToolCall, id_: str, name: str, piece: TurnPart) -> TurnPart:
         self._work.report(findings.UNANSWERED, piece)
-        self._work.break_signatures(piece.place + 1)
+        self._work.break_after(piece.place)
         draft = self._work.draft
         left_out = draft.left_out.get(call.id)
         told = LEFT_OUT if draft.can_recall else LEFT_OUT_FOR_GOOD

@@ -1,14 +1,13 @@
 """Signed reasoning: what a request may hold of it (R6, R7, R9, R10), and what breaks it.
 
 A signature (or reasoning that only the provider can read) covers the answer it is in and
-everything before it. After one change, the provider refuses it and every later one. So there is
-one watermark: before it all signatures go out as they are, after it none does.
+everything that the model read before it. Where the model would now read anything else before it,
+the provider refuses it (`SignedPlaces`).
 """
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
 from operations.domain.providers.request import Outgoing
 from operations.domain.providers.rules import Reasoning
@@ -27,14 +26,14 @@ def without_invalid_reasoning(
 ) -> list[Turn]:
     """The turns without reasoning that can't be sent, arranged by another pass.
 
-    Arranging may break signatures, and leaving parts out may change which turns are adjacent. The
-    watermark only ever sinks, so this terminates.
+    Arranging may break signatures, and leaving parts out may change which turns are adjacent.
+    A place never holds again, so this terminates.
     """
     while True:
-        watermark = work.watermark
+        signed = work.signed
         turns = arranged(_without_broken(turns, work), work)
         turns = _without_last(turns, work)
-        if work.watermark == watermark:
+        if work.signed == signed:
             break
     _note_progress(turns, work)
     return turns
@@ -74,8 +73,8 @@ def _may_stay(piece: TurnPart, work: Work) -> bool:
     if finding is None:
         return True
     work.report(finding, piece)
-    if work.rules.reasoning is Reasoning.SIGNED:
-        work.break_signatures(piece.place)
+    if work.rules.reasoning is Reasoning.SIGNED and work.signed.hold(piece.place):
+        work.break_from(piece.place)
     return False
 
 
@@ -90,7 +89,7 @@ def _fault(part: Thinking, place: int, work: Work) -> Finding | None:
         return findings.FOREIGN_REASONING
     if rules.reasoning is Reasoning.KEPT:
         return findings.BROKEN_SIGNATURE if message.changed else None
-    return findings.BROKEN_SIGNATURE if place >= work.watermark else None
+    return None if work.signed.hold(place) else findings.BROKEN_SIGNATURE
 
 
 def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
@@ -154,15 +153,6 @@ def is_signed(part: Thinking) -> bool:
 # For the ledger
 
 
-class Broken(NamedTuple):
-    """The effect of one operation on signatures."""
-
-    first_changed: int | None
-    """The place of the first message that is sent differently; None if there is none."""
-    keys: tuple[Key, ...]
-    """Messages that are still sent and whose signed reasoning the operation invalidates."""
-
-
 def count_intact(
     messages: Sequence[Outgoing],
     first: int = 0,
@@ -173,7 +163,7 @@ def count_intact(
 
     `first` is the index of the original that comes first if nothing is changed: the number of
     originals that form the system prompt. If that prompt is unchanged, the result is
-    `Draft.intact`. `sent` is what the client sends, if that is not simply all originals; `first`
+    `Assembly.intact`. `sent` is what the client sends, if that is not simply all originals; `first`
     is then a place in it.
     """
     for place, message in enumerate(messages, start=first):
@@ -187,38 +177,15 @@ def count_intact(
     return len(messages)
 
 
-def first_changed(before: Sequence[Outgoing], after: Sequence[Outgoing]) -> int | None:
-    """The place from which two sequences differ; None if they are the same."""
-    for place, (one, other) in enumerate(zip(before, after, strict=False)):
-        if one is not other and (one.key, one.role, one.parts) != (
-            *(other.key, other.role, other.parts),
-        ):
-            return place
-    return None if len(before) == len(after) else min(len(before), len(after))
-
-
-def broken_signatures(
-    before: Sequence[Outgoing], after: Sequence[Outgoing], valid: int | None = None
-) -> Broken:
-    """The signatures that are valid in `before` (without an operation) but not in `after`.
-
-    `valid` is how many messages of `before` have valid signatures; None means those that are
-    intact.
-    """
-    place = first_changed(before, after)
-    if place is None:
-        return Broken(None, ())
-    if valid is None:
-        valid = count_intact(before, (before[0].index or 0) if before else 0)
-    held = {message.key for message in before[place:valid]}
-    keys = (key for key in signed_keys(after[place:]) if key in held)
-    return Broken(place, tuple(keys))
-
-
-def signed_keys(messages: Iterable[Outgoing]) -> Iterator[Key]:
-    """The keys of messages that hold signed reasoning."""
+def signed_keys(
+    messages: Iterable[Outgoing], at: Callable[[int], bool]
+) -> Iterator[Key]:
+    """The keys of messages at such places that hold signed reasoning."""
     return (
         message.key
-        for message in messages
-        if any(isinstance(part, Thinking) and is_signed(part) for part in message.parts)
+        for place, message in enumerate(messages)
+        if at(place)
+        and any(
+            isinstance(part, Thinking) and is_signed(part) for part in message.parts
+        )
     )

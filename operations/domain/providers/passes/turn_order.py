@@ -24,7 +24,7 @@ def alternate_speakers(turns: list[Turn], work: Work) -> list[Turn]:
     if begins and not work.draft.follows:
         if turns:
             work.report(findings.FIRST, turns[0].pieces[0])
-            work.break_signatures(0)
+            work.break_from(0)
         turns = [_made_turn(Role.USER, OPENER), *turns]
     arranged = _join_speakers(turns, work)
     if work.rules.bridges:

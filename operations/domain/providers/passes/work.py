@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from operations.domain.providers.request import Draft, Issue
 from operations.domain.providers.rules import Rules
+from operations.domain.providers.signed_places import Break
 from operations.domain.providers.turns import MADE, TurnPart
 from operations.domain.tree.key import Key
 
@@ -24,8 +25,10 @@ class Work:
         self.draft = draft
         self.rules = rules
         self._found: dict[Finding, dict[int, Key]] = {}
-        self.watermark = draft.intact
-        """The place of the first message that is not sent as it was recorded."""
+        self.signed = draft.signed
+        """The places at which signatures hold."""
+        self.breaks: set[Break] = set()
+        """The changes that the provider's rules themselves make to what signatures cover."""
 
     def report(self, finding: Finding, piece: TurnPart | None = None) -> None:
         """Report a finding, in the message of a piece if one is given; repeats count once."""
@@ -36,12 +39,20 @@ class Work:
     def report_repair(self, finding: Finding, piece: TurnPart) -> None:
         """Report a change to a piece; from it on, signatures no longer hold."""
         self.report(finding, piece)
-        self.break_signatures(piece.place)
+        self.break_from(piece.place)
 
-    def break_signatures(self, place: int) -> None:
+    def break_from(self, place: int) -> None:
         """From the message at this place on, signatures no longer hold."""
-        if place != MADE:
-            self.watermark = min(self.watermark, place)
+        self._break(Break(place, place))
+
+    def break_after(self, place: int) -> None:
+        """After the message at this place, signatures no longer hold."""
+        self._break(Break(place, place + 1))
+
+    def _break(self, change: Break) -> None:
+        if change.place != MADE:
+            self.breaks.add(change)
+            self.signed = self.signed.broken_by([change])
 
     def places(self, finding: Finding) -> Collection[int]:
         """The places of the messages that a finding was reported for."""

@@ -63,21 +63,20 @@ def _lost_thinking(body: ForwardedBody, sent: Sequence[msgspec.Raw]) -> bool:
 def _steps(latest_first: Iterator[Form]) -> Iterator[list[Form]]:
     """The steps of the response in progress, the latest first; none if none is in progress.
 
-    Each is its messages in order, because several in a row are read as one.
+    Each is its messages in order, because several in a row are read as one; so are the messages
+    that a step answers, among which there must be a result.
     """
     step: list[Form] = []
-    is_begun = False
+    has_result = False
     for message in latest_first:
-        if message.get("role") == "assistant":
-            step.insert(0, message)
-        elif _has_result(message):
-            is_begun = True
+        if message.get("role") != "assistant":
             if step:
                 yield step
-                step = []
+                step, has_result = [], False
+            has_result = has_result or _has_result(message)
+        elif has_result:
+            step.insert(0, message)
         else:
-            break
-        if not is_begun:
             return
     if step:
         yield step

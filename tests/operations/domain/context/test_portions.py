@@ -27,6 +27,7 @@ from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.passes.work import combine_findings, findings_to_issues
 from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import PROMPT, LeftOutResult, Outgoing
+from operations.domain.providers.signed_places import SignedPlaces
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS, conversations, turns
 from tests.operations.support.builders import entries, snip
@@ -101,7 +102,7 @@ class Request:
             passed=self.passed,
         )
         return Portions(frame, known, grown=grown).divide(
-            self.messages, intact=self.draft.intact
+            self.messages, signed=self.draft.signed
         )
 
     def read(self, messages: Sequence[Outgoing]) -> list[Outgoing]:
@@ -306,7 +307,7 @@ def test_what_was_known_holds_only_as_far_as_signatures_do(format: str) -> None:
     before = Request(Conversation(said[:15]), format, 1 << 20)
     request = Request(Conversation(said), format, 1 << 20)
     known = before.portions()
-    request.draft = replace(request.draft, intact=7)
+    request.draft = replace(request.draft, signed=SignedPlaces.first(7))
     assert together_of(request.portions(known, grown=True)) == request.at_once()
 
 

@@ -24,6 +24,7 @@ from operations.domain.log.operation import Tag
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.plain import UnreadMessage, plain_message
 from operations.domain.providers.request import Compiled, Draft
+from operations.domain.providers.signed_places import SignedPlaces
 from operations.domain.thread.replay import replay
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
@@ -133,7 +134,7 @@ class Conversation:
             messages=assembly.messages,
             model="",
             heading=self.heading,
-            intact=assembly.intact,
+            signed=SignedPlaces.first(assembly.intact),
         )
         return assembly, draft
 

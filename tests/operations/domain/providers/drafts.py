@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from operations.domain.providers.request import Compiled, Draft, Issue, Layer, Outgoing
+from operations.domain.providers.signed_places import SignedPlaces
 from threads.domain.formats.format import Heading
 from threads.domain.message import Role
 from threads.domain.part import Part, Text, ToolCall, ToolResult
@@ -30,15 +31,23 @@ def message(
 
 
 def draft(
-    *rows: tuple[Any, ...], strategy: str = "openai", system: str = "", **members: Any
+    *rows: tuple[Any, ...],
+    strategy: str = "openai",
+    system: str = "",
+    intact: int = 0,
+    **members: Any,
 ) -> Draft:
-    """A draft of rows `(role, *parts)`; a row may also be a message."""
+    """A draft of rows `(role, *parts)`; a row may also be a message.
+
+    Signatures hold in the first `intact`.
+    """
     messages = [
         row if isinstance(row, Outgoing) else message(place, *row, strategy=strategy)
         for place, row in enumerate(rows)
     ]
     layers = [Layer(name="system", text=system, tokens=1)] if system else []
-    given: dict[str, Any] = {"heading": Heading(), "model": "a-model"} | members
+    signed = SignedPlaces.first(intact)
+    given = {"heading": Heading(), "model": "a-model", "signed": signed} | members
     return Draft(layers=layers, messages=messages, **given)
 
 

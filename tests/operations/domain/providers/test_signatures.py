@@ -5,14 +5,10 @@ import pytest
 from operations.domain.providers import PROVIDERS, compile_request
 from operations.domain.providers.chat import PLACEHOLDER
 from operations.domain.providers.gemini import UNCHECKED
-from operations.domain.providers.passes.signatures import (
-    broken_signatures,
-    count_intact,
-    first_changed,
-)
+from operations.domain.providers.passes.signatures import count_intact, signed_keys
 from operations.domain.providers.request import Compiled, Draft, Outgoing, Severity
 from threads.domain.formats.summaries import SUMMARY
-from threads.domain.part import Image, Opaque, Text, Thinking
+from threads.domain.part import Image, Opaque, Thinking
 
 from .drafts import PNG, blocks, call, draft, issue, message, result, rules
 
@@ -292,9 +288,6 @@ def test_reasoning_alone_is_no_answer(provider: str) -> None:
     assert "hm" not in str(compiled.request) or provider == "deepseek"
 
 
-# For the ledger
-
-
 def thread() -> list[Outgoing]:
     return list(rounds(2).messages)
 
@@ -310,20 +303,5 @@ def test_messages_are_intact_up_to_the_first_that_is_not_as_it_was_recorded() ->
     assert count_intact([*messages[:4], message(4, "user", "x", changed=True)]) == 4
 
 
-def test_an_operation_breaks_the_signatures_behind_the_first_change() -> None:
-    before = thread()
-    assert broken_signatures(before, before) == (None, ())
-    assert broken_signatures([], []) == (None, ())
-    assert broken_signatures(before, thread()) == (None, ())
-    snipped = [*before[:2], *before[4:]]
-    assert broken_signatures(before, snipped) == (2, ("m5", "m7"))
-    other = message(5, "assistant", Text("x"), strategy="anthropic", changed=True)
-    assert broken_signatures(before, [*before[:5], other, *before[6:]]) == (5, ("m7",))
-    assert broken_signatures(before, before[:8]) == (8, ())
-    assert first_changed(before[:8], before) == 8
-
-
-def test_signatures_that_did_not_hold_before_are_not_broken_again() -> None:
-    before = thread()
-    assert broken_signatures(before, before[2:], valid=4) == (0, ("m3",))
-    assert broken_signatures(before[1:], before[2:]) == (0, ("m3", "m5", "m7"))
+def test_messages_with_signatures_are_found_at_the_places_that_are_asked_for() -> None:
+    assert [*signed_keys(thread(), lambda place: place > 2)] == ["m3", "m5", "m7"]

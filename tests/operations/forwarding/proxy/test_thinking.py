@@ -1,12 +1,16 @@
 """Thinking that Anthropic requires of a response in progress, but an operation makes invalid."""
 
+import base64
 import json
+from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from tests.operations.support.rest import operate
+from operations.log.cache import forget_everything
+from tests.operations.support.rest import operate, post
 from tests.validators.anthropic import validate
 from threads.models import Session
 
@@ -103,6 +107,14 @@ def test_a_step_that_never_had_thinking_leaves_it_on(sent: Any) -> None:
 
 
 @pytest.mark.django_db
+def test_a_question_beside_results_begins_no_other_response(sent: Any) -> None:
+    """The provider reads several messages of a user as one."""
+    out = sent(body(*BEGUN, asked("Are you sure?")), 0, 1)
+    assert [*validate(out)] == []
+    assert "thinking" not in out
+
+
+@pytest.mark.django_db
 def test_from_the_next_question_on_thinking_is_on_again(sent: Any) -> None:
     answer = said(thinking("Done."), {"type": "text", "text": "There are 14."})
     given = body(*BEGUN, answer, asked("Are you sure?"))
@@ -143,3 +155,117 @@ def test_the_client_is_told_that_thinking_is_off(sent: Any, ask: Ask) -> None:
 def test_a_conversation_that_nothing_changes_goes_out_as_it_came(ask: Ask) -> None:
     given = body(*BEGUN[:3], said(call("toolu_1")), BEGUN[4])
     assert ask("/v1/messages", given, "boats").body == json.dumps(given).encode()
+
+
+# A provider whose signatures cover what it had read
+
+
+class Agent:
+    """An agent whose model thinks before each call, and checks what it thought before."""
+
+    def __init__(self, ask: Ask, api: Client, *, forgets: bool) -> None:
+        self._ask, self._api, self._forgets = ask, api, forgets
+        self.messages: list[Form] = []
+        self._steps = 0
+
+    def asks(self, text: str) -> None:
+        self.messages.append(asked(text))
+
+    def turn(self, *, is_last: bool = False) -> tuple[list[str], bool]:
+        """A request: the steps sent with their thinking, and whether it asks for thinking.
+
+        Its response calls a tool, or else is the last step.
+        """
+        if self._forgets:
+            forget_everything()
+        out = json.loads(self._ask("/v1/messages", body(*self.messages), "boats").body)
+        assert [*validate(out)] == []
+        found, is_on = [*_thought_through(out["messages"])], "thinking" in out
+        thought = thinking(f"toolu_{self._steps}")
+        thought["signature"] = _seal(out["messages"])
+        name, before = f"toolu_{self._steps}", [thought] if is_on else []
+        if is_last:
+            self.messages.append(said(*before, {"type": "text", "text": name}))
+        else:
+            self.messages += [said(*before, call(name)), result(name)]
+        self._steps += 1
+        return found, is_on
+
+    def operates(self, operation: str, **members: Any) -> str:
+        """Record an operation; returns its id."""
+        session = Session.objects.get()
+        made = operate(self._api, str(session.pk), operation, **members)
+        found: str = made["operation_id"]
+        return found
+
+    def switches_off(self, operation: str) -> None:
+        post(self._api, f"/api/operations/{operation}/toggle", {"active": False})
+
+
+def _seal(read: list[Form]) -> str:
+    return base64.b64encode(sha256(json.dumps(read).encode()).digest()).decode()
+
+
+def _thought_through(messages: list[Form]) -> Iterator[str]:
+    for place, message in enumerate(messages):
+        thoughts = [one for one in message["content"] if "signature" in one]
+        for thought in thoughts:
+            assert thought["signature"] == _seal(messages[:place]), place
+            yield thought["thinking"]
+
+
+@pytest.fixture(params=[False, True], ids=["one worker", "another worker each time"])
+def loop(ask: Ask, agent: Client, request: pytest.FixtureRequest) -> Agent:
+    """A loop of which two requests went out as its client has them."""
+    made = Agent(ask, agent, forgets=request.param)
+    made.asks("How many boats are there?")
+    assert made.turn() == ([], True)
+    assert made.turn() == (["toolu_0"], True)
+    return made
+
+
+@pytest.mark.django_db
+def test_what_the_model_thought_under_an_operation_goes_on(loop: Agent) -> None:
+    loop.operates("snip", targets=["m1", "m2"])
+    assert loop.turn() == ([], False)  # the response in progress lost its thinking
+    assert loop.turn(is_last=True) == ([], False)
+    loop.asks("And how many ferries?")
+    assert loop.turn() == ([], True)
+    assert loop.turn() == (["toolu_4"], True)
+    assert loop.turn() == (["toolu_4", "toolu_5"], True)
+
+
+@pytest.mark.django_db
+def test_what_it_thought_under_an_operation_is_left_out_without_it(loop: Agent) -> None:
+    loop.turn(is_last=True)
+    loop.asks("And how many ferries?")
+    snip = loop.operates("snip", targets=["m1", "m2"])
+    assert loop.turn() == ([], True)
+    assert loop.turn(is_last=True) == (["toolu_3"], True)
+    loop.switches_off(snip)
+    loop.asks("And how many bridges?")
+    before = ["toolu_0", "toolu_1", "toolu_2"]
+    assert loop.turn() == (before, True)
+    assert loop.turn() == ([*before, "toolu_5"], True)
+
+
+@pytest.mark.django_db
+def test_what_would_be_sent_says_which_thinking_holds(
+    loop: Agent, agent: Client
+) -> None:
+    loop.turn(is_last=True)
+    loop.asks("And how many ferries?")
+    loop.operates("snip", targets=["m1", "m2"])
+    for _ in range(3):
+        loop.turn()
+    url = f"/api/sessions/{Session.objects.get().pk}/context?provider=anthropic"
+    shown = agent.get(url).json()["request"]["messages"]
+    assert [*_thought_through_texts(shown)] == ["toolu_3", "toolu_4"]
+
+
+def _thought_through_texts(messages: list[Form]) -> Iterator[str]:
+    """The calls with thinking, in a request whose texts may be written differently."""
+    for message in messages:
+        blocks = message["content"]
+        if isinstance(blocks, list) and "signature" in blocks[0]:
+            yield blocks[0]["thinking"]
