@@ -199,7 +199,7 @@ def _make_answer(
 ) -> _MadeAnswer:
     """Record what there is to record, and make the request from the thread."""
     history, thread, plan, held, new = _record(session, inbound, aligned, prepared)
-    plain = plain_originals(session)
+    plain = plain_originals(session) if held else ()
     inputs = inputs_for(
         caller, session, inbound, thread, held=held, new=new, plain=plain
     )
@@ -252,9 +252,10 @@ def _record(
         )
         return _RecordedRequest(history, thread, plan, session.message_count, ())
     if aligned.is_side:
-        thread = client_edits.side_thread(session, aligned)
-        alone = extension([], held=0, known=0, count=len(new))
-        return _RecordedRequest(load_history(session), thread, alone, 0, new)
+        every = aligned.given.messages  # the session may hold the same system prompt
+        thread = client_edits.side_thread(session, every)
+        alone = extension([], held=0, known=0, count=len(every))
+        return _RecordedRequest(load_history(session), thread, alone, 0, every)
     history, thread = client_edits.preview(session, aligned, tags)
     return _RecordedRequest(history, thread, plan, count, new)
 

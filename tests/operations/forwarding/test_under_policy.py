@@ -181,3 +181,28 @@ def test_what_is_no_tool_is_asked_for_no_name(
     messages = get(agent, f"/api/sessions/{session_id}/context?provider=openai")
     sent = apply(agent, session_id, messages["messages"], tools=[odd])
     assert sent["messages"] == messages["messages"]
+
+
+@pytest.mark.parametrize("policy", [{"window": 3}, {"guidelines": True}], ids=str)
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+def test_a_side_call_that_is_only_looked_at_is_its_own_messages(
+    agent: Client, form: str, policy: dict[str, Any]
+) -> None:
+    prompt = [{"role": "system", "content": "You count boats."}]
+    beside = {"system": "You count boats."} if form == "anthropic" else {}
+    head = [] if beside else prompt
+    first = [*head, {"role": "user", "content": "How many boats?"}]
+    session_id = make_session(agent, 0)
+    apply(agent, session_id, first, format=form, **beside)
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": policy})
+    asked = [
+        {"role": "user", "content": "Which flags are up?"},
+        {"role": "assistant", "content": "Three of them."},
+        {"role": "user", "content": "Name them."},
+    ]
+    answer = apply(
+        agent, session_id, [*head, *asked], format=form, append=False, **beside
+    )
+    assert answer["messages"][len(head) :] == asked
+    told = answer["messages"][0]["content"] if head else answer["system"]
+    assert told.startswith("You count boats.")
