@@ -17,10 +17,10 @@ def encode_part(part: Part) -> dict[str, Any]:
             return {"type": "text", "text": text}
         case Thinking():
             return _encode_thinking(part)
-        case ToolCall(id_, name, arguments, text):
+        case ToolCall(id_, name, arguments, text, namespace):
             form = {"id": id_, "name": name, "arguments": arguments}
-            said = {} if text is None else {"text": text}
-            return {"type": "tool_call", **form, **said}
+            beside = _without_none(text=text, namespace=namespace)
+            return {"type": "tool_call", **form, **beside}
         case ToolResult(call_id, content, name, is_error):
             return _without_none(
                 type="tool_result",
@@ -35,7 +35,12 @@ def encode_part(part: Part) -> dict[str, Any]:
             )
         case File(media_type, name, sha256, url):
             return _without_none(
-                type="file", media_type=media_type, name=name, sha256=sha256, url=url
+                type="file",
+                media_type=media_type,
+                name=name,
+                sha256=sha256,
+                url=url,
+                members=part.members,
             )
         case Opaque(type_, data):
             return {"type": "opaque", "kind": type_, "data": data}
@@ -55,7 +60,11 @@ def decode_part(data: dict[str, Any]) -> Part:
             )
         case "tool_call":
             return ToolCall(
-                data["id"], data["name"], data["arguments"], data.get("text")
+                data["id"],
+                data["name"],
+                data["arguments"],
+                data.get("text"),
+                data.get("namespace"),
             )
         case "tool_result":
             content = tuple(decode_part(item) for item in data["content"])
@@ -73,6 +82,7 @@ def decode_part(data: dict[str, Any]) -> Part:
                 data.get("name"),
                 data.get("sha256"),
                 data.get("url"),
+                members=data.get("members"),
             )
         case "opaque":
             return Opaque(data["kind"], data["data"])
@@ -189,10 +199,13 @@ def _encode(parts: tuple[Part, ...], *, is_sorted: bool, use_orjson: bool) -> by
 def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
     """What `encode_part` returns, with the part's own members sorted.
 
-    The canonical form leaves out how arguments were written and who signed.
+    The canonical form leaves out how arguments were written, who signed, and what belongs to a
+    provider's form alone.
     """
     if isinstance(part, ToolCall):
         form = {"arguments": part.arguments, "id": part.id, "name": part.name}
+        if part.namespace is not None and not is_canonical:
+            form["namespace"] = part.namespace
         if part.text is not None and not is_canonical:
             form["text"] = part.text
         form["type"] = "tool_call"
@@ -214,6 +227,8 @@ def _form(part: Part, *, is_canonical: bool) -> dict[str, Any]:
     if isinstance(part, Thinking):
         return _form_of_thinking(part, is_canonical=is_canonical)
     form = encode_part(part)
+    if is_canonical and isinstance(part, File):
+        form.pop("members", None)
     return {name: form[name] for name in sorted(form)}
 
 
@@ -243,13 +258,16 @@ def _suits_orjson(part: Part) -> bool:
         return type(part.arguments) is str or canonical.suits_orjson(part.arguments)
     if isinstance(part, ToolResult):
         return _suit_orjson(part.content)
+    if isinstance(part, File):
+        return canonical.suits_orjson(part.members)
     return not isinstance(part, Opaque) or canonical.suits_orjson(part.data)
 
 
 def _is_canonical(part: Part) -> bool:
     """Whether a part is stored as canonical JSON."""
     if isinstance(part, ToolCall):
-        return part.text is None and not _is_unsorted(part.arguments)
+        is_bare = part.text is None and part.namespace is None
+        return is_bare and not _is_unsorted(part.arguments)
     if isinstance(part, ToolResult):
         for item in part.content:
             if type(item) is not Text and not _is_canonical(item):
@@ -257,6 +275,8 @@ def _is_canonical(part: Part) -> bool:
         return True
     if isinstance(part, Thinking):
         return part.signer is None
+    if isinstance(part, File):
+        return part.members is None
     return not isinstance(part, Opaque) or not _is_unsorted(part.data)
 
 

@@ -55,21 +55,31 @@ class ToolCall:
     `text` is the arguments as the model wrote them, if they came as text that differs from what
     we would write for them: see `threads.domain.formats.arguments`. It says nothing that
     `arguments` doesn't, so two calls that differ only in it are equal.
+
+    `namespace` is the beginning of `name`, if the provider keeps the two apart (OpenAI's Responses
+    API). It isn't part of what was said either.
     """
 
     id: str
     name: str
     arguments: JSON
     text: str | None = field(default=None, compare=False)
+    namespace: str | None = field(default=None, compare=False)
     kind: ClassVar[str] = "tool_call"
 
     def __init__(
-        self, id: str, name: str, arguments: JSON, text: str | None = None
+        self,
+        id: str,
+        name: str,
+        arguments: JSON,
+        text: str | None = None,
+        namespace: str | None = None,
     ) -> None:
         _set_id(self, id)
         _set_name(self, name)
         _set_arguments(self, arguments)
         _set_arguments_text(self, text)
+        _set_namespace(self, namespace)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -99,7 +109,7 @@ class ToolResult:
 _set_thought, _set_signature, _set_data, _set_signer = (
     getattr(Thinking, member.name).__set__ for member in fields(Thinking)
 )
-_set_id, _set_name, _set_arguments, _set_arguments_text = (
+_set_id, _set_name, _set_arguments, _set_arguments_text, _set_namespace = (
     getattr(ToolCall, member.name).__set__ for member in fields(ToolCall)
 )
 _set_call_id, _set_content, _set_result_name, _set_is_error = (
@@ -123,13 +133,18 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A document or other file; like `Image`, with a name."""
+    """A document or other file; like `Image`, with a name.
+
+    `members` are what else Anthropic's block of a document says: its `context`, and whether it is
+    cited. They are not part of what was said.
+    """
 
     media_type: str
     name: str | None = None
     sha256: str | None = None
     url: str | None = None
     data: bytes | None = None
+    members: JSON = field(default=None, compare=False)
     kind: ClassVar[str] = "file"
 
 

@@ -32,7 +32,7 @@ def _bare(part: Part) -> Part:
             bare = _bare_value(part.arguments)
             # The arguments as written still contain what was removed.
             text = part.text if bare == part.arguments else None
-            return ToolCall(part.id, part.name, bare, text)
+            return replace(part, arguments=bare, text=text)
         case _:
             return part
 

@@ -161,7 +161,7 @@ def _with_pieces(part: Part, pieces: Iterator[str]) -> Part:
         case ToolCall():
             # Dropped: the text of the arguments as received still contains what was changed.
             arguments = _with_strings(part.arguments, pieces)
-            return ToolCall(part.id, part.name, arguments)
+            return replace(part, arguments=arguments, text=None)
         case ToolResult():
             content = tuple(_with_pieces(item, pieces) for item in part.content)
             return replace(part, content=content)  # type: ignore[arg-type]  # as it was

@@ -160,6 +160,36 @@ def test_a_signature_is_whose_block_it_is(
     assert signer_of(part, strategy) == signer
 
 
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        (
+            ToolCall("c1", "gh_search", {}, namespace="gh_"),
+            ToolCall("c1", "gh_search", {}),
+        ),
+        (
+            File("text/plain", url="a:b", members={"context": "Old.", "citations": {}}),
+            File("text/plain", url="a:b"),
+        ),
+    ],
+    ids=["call", "file"],
+)
+def test_what_belongs_to_a_provider_s_form_is_kept_and_does_not_count(
+    said: ToolCall | File, plain: ToolCall | File
+) -> None:
+    assert said == plain
+    for one, other in ((said, plain), (_in_result(said), _in_result(plain))):
+        (read,) = decode_parts(encode_parts([one]))
+        assert encode_part(read) == encode_part(one) != encode_part(other)
+        stored = encode_message(Role.USER, (one,))
+        assert stored.digest == digest(Role.USER, [one]) == digest(Role.USER, [other])
+        assert encode_message(Role.USER, (other,)).digest is None
+
+
+def _in_result(part: ToolCall | File) -> ToolCall | ToolResult:
+    return ToolResult("c1", (part,)) if isinstance(part, File) else part
+
+
 def test_a_part_says_who_signed_it() -> None:
     said = encode_part(Thinking("Hm.", "seal", signer="anthropic"))
     assert said["signer"] == "anthropic"

@@ -30,6 +30,9 @@ from .io import base64_text, fields, json_text
 
 Block = dict[str, Any]
 
+_OF_DOCUMENTS = ("context", "citations")
+"""Members of Anthropic's documents that are kept: it refuses a request in which only some of the
+documents are cited."""
 _SURE_DEPTH = json_text.MAX_DEPTH - 20
 RESULT_KINDS = (Text, Image, File, Opaque)
 """The kinds of parts that a tool result may hold."""
@@ -184,7 +187,10 @@ def _media(block: Block, _at: Place) -> Part | None:
     if is_image:
         return Image(media_type or "image/*", data=data, url=url)
     name = fields.text(block, "title") or None
-    return File(media_type or "application/pdf", name, data=data, url=url)
+    members = {key: block[key] for key in _OF_DOCUMENTS if block.get(key)} or None
+    return File(
+        media_type or "application/pdf", name, data=data, url=url, members=members
+    )
 
 
 def _thinking(block: Block, at: Place) -> Part | None:

@@ -10,7 +10,7 @@ known, `name`, `model`, `source_id`, `created_at`, `usage`, `partial`.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
@@ -123,14 +123,16 @@ def read_part(part: JSON, at: Place) -> Part:
             signed = option("signature"), option("data")
             return Thinking(member("text"), *signed, option("signer"))
         case "tool_call":
-            return _call(part, member("id"), member("name"))
+            call = _call(part, member("id"), member("name"))
+            return replace(call, namespace=option("namespace"))
         case "tool_result":
             return _result(part, member("call_id"), option("name"), (*at, "content"))
         case "image":
             return Image(member("media_type"), None, option("url"), _data(part, at))
         case "file":
             name, url = option("name"), option("url")
-            return File(member("media_type"), name, None, url, _data(part, at))
+            members = fields.mapping(part, "members") or None
+            return File(member("media_type"), name, None, url, _data(part, at), members)
         case "opaque":
             return Opaque(member("kind"), part.get("data"))
     raise Invalid("There is no such type of part.", at=(*at, "type"))

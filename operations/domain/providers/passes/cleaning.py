@@ -33,14 +33,16 @@ def clean_part(part: Part) -> Part:
     match part:
         case Text(text):
             return part if is_clean(text) else Text(clean(text))
-        case ToolCall(id_, name, arguments):
+        case ToolCall(id_, name, arguments, _, namespace):
             if is_clean(arguments) and is_clean(id_) and is_clean(name):
                 return part
-            return ToolCall(clean(id_), clean(name), clean(arguments))
+            said = clean(name), clean(arguments)
+            return ToolCall(clean(id_), *said, namespace=clean(namespace))
         case ToolResult():
             return _cleaned_result(part)
     cleaned = _cleaned_part(part)
-    return part if cleaned == part else cleaned
+    is_same = not isinstance(part, File) or is_clean(part.members)
+    return part if is_same and cleaned == part else cleaned
 
 
 def is_clean(value: JSON) -> bool:
@@ -101,6 +103,7 @@ def _cleaned_part(part: Thinking | Image | File | Opaque) -> Part:
                 media_type=clean(part.media_type),
                 name=clean(part.name),
                 url=clean(part.url),
+                members=clean(part.members),
             )
         case Opaque(type_, data):
             return Opaque(clean(type_), clean(data))

@@ -90,7 +90,7 @@ def _without_text(part: Part) -> Part:
 
 def without_argument_text(call: ToolCall) -> ToolCall:
     """A call without the text of its arguments, for forms that hold arguments as an object."""
-    return ToolCall(call.id, call.name, call.arguments)
+    return ToolCall(call.id, call.name, call.arguments, namespace=call.namespace)
 
 
 def _is_plain_text(part: Part) -> bool:
@@ -215,7 +215,7 @@ class _Reading:
             found = object_of(arguments)
             if found:
                 self._work.report_repair(findings.ARGUMENTS, self._head)
-        return ToolCall(call.id, call.name, found)
+        return ToolCall(call.id, call.name, found, namespace=call.namespace)
 
     def _content(self, result: ToolResult) -> Iterator[Text | Image | File | Opaque]:
         holds_blocks = self._work.rules.error_media or not result.is_error

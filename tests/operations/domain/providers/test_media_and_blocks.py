@@ -48,6 +48,23 @@ def test_an_image_is_sent_as_what_its_bytes_are(provider: str) -> None:
     assert "R15" not in rules(compiled)
 
 
+@pytest.mark.parametrize("context", ["Of 2025.", "Of \ud800."])
+def test_anthropic_s_documents_keep_their_context_and_whether_they_are_cited(
+    context: str,
+) -> None:
+    members = {"context": context, "citations": {"enabled": True}}
+    pdf = File("application/pdf", "Tides", data=PDF, members=members)
+    (document,) = blocks(compile_request("anthropic", draft(("user", pdf))))
+    data = base64.b64encode(PDF).decode()
+    assert document == {
+        "type": "document",
+        "source": {"type": "base64", "media_type": "application/pdf", "data": data},
+        "title": "Tides",
+        "context": context.replace("\ud800", "\ufffd"),
+        "citations": {"enabled": True},
+    }
+
+
 @pytest.mark.parametrize("provider", WITH_FILES)
 def test_a_file_is_sent(provider: str) -> None:
     pdf = File("application/x-pdf", "a.pdf", data=PDF)

@@ -174,3 +174,14 @@ def test_codex_answers_its_shell_as_a_function(ask: Ask, agent: Client) -> None:
     )
     out = json.loads(ask(PATH, given, "boats").body)
     assert types_of(out["input"]) == ["local_shell_call", "function_call_output"]
+
+
+@pytest.mark.django_db
+def test_a_call_that_is_written_anew_keeps_its_namespace(sent: Sent) -> None:
+    call = {"type": "function_call", "call_id": "call_1", "name": "search"}
+    call |= {"namespace": "mcp__boats__", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "call_1", "output": "14"}
+    items = [asked("Hello."), said("Hello."), asked("How many boats?")]
+    found = sent(items, 0, 1, reply=[reasoned("Look."), call], answered=[output])
+    assert call in found
+    assert reasoned("Look.") not in found

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.strategies import messages
 from threads.domain import formats
+from threads.domain.body import encode_part
 from threads.domain.formats import contextstudio
 from threads.domain.message import Message, Role
-from threads.domain.part import Image, Text, ToolCall, ToolResult
+from threads.domain.part import File, Image, Text, ToolCall, ToolResult
 
 
 def exported(found: list[Message], **options: Any) -> bytes:
@@ -129,3 +130,14 @@ def test_arguments_keep_their_text_where_it_says_no_more_than_they() -> None:
     (found,) = transcript.items
     assert isinstance(found, Message)
     assert found.parts == (call,)
+
+
+def test_what_belongs_to_a_provider_s_form_comes_back() -> None:
+    call = ToolCall("c", "gh_search", {}, namespace="gh_")
+    file = File("text/plain", url="a:b", members={"context": "Old."})
+    [transcript] = formats.read(
+        io.BytesIO(exported([Message(role=Role.ASSISTANT, parts=(call, file))]))
+    )
+    (found,) = transcript.items
+    assert isinstance(found, Message)
+    assert [*map(encode_part, found.parts)] == [encode_part(call), encode_part(file)]

@@ -237,9 +237,8 @@ def _media(part: Image | File, heading: Heading) -> Block:
         source = {"type": "base64", "media_type": part.media_type, "data": words}
     if isinstance(part, Image):
         return {"type": "image", "source": source}
-    return {"type": "document", "source": source} | (
-        {"title": part.name} if part.name else {}
-    )
+    title = {"title": part.name} if part.name else {}
+    return {"type": "document", "source": source, **title, **(part.members or {})}
 
 
 # Files

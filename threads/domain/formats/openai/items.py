@@ -8,6 +8,7 @@ Sources: platform.openai.com/docs/api-reference/responses, Codex's own protocol.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -210,21 +211,26 @@ def _joined(item: dict[str, Any], member: str) -> str:
 
 
 def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
-    """A function call; the name is prefixed with its namespace, as Codex displays it."""
+    """A function call; its name begins with the namespace, as Codex displays it."""
     name = item.get("name")
     if not isinstance(name, str):
         raise Invalid("Expected the name of a tool here.", at=(*at, "name"))
-    if "namespace" in item:
-        name = fields.text(item, "namespace") + name
     given = item.get("arguments", _rest(item, "name", "namespace") or "")
-    return ASSISTANT, (read_call(_call_id(item), name, given),), None
+    return ASSISTANT, (_named(read_call(_call_id(item), name, given), item),), None
 
 
 def _custom_call(item: dict[str, Any], at: Place) -> ReadItem:
     """A call whose input is text by definition, even if the text happens to be JSON."""
     name = fields.require(item.get("name"), str, "the name of a tool", (*at, "name"))
     call = ToolCall(_call_id(item), name, item.get("input", ""))
-    return ASSISTANT, (call,), None
+    return ASSISTANT, (_named(call, item),), None
+
+
+def _named(call: ToolCall, item: dict[str, Any]) -> ToolCall:
+    """The call with its tool's full name, which begins with the namespace if there is one."""
+    if not (namespace := fields.text(item, "namespace")):
+        return call
+    return replace(call, name=namespace + call.name, namespace=namespace)
 
 
 def _call(item: dict[str, Any], _at: Place) -> ReadItem:

@@ -147,7 +147,7 @@ class ItemWriter:
     def _call(self, call: ToolCall, answers: list[ToolResult]) -> Item:
         id_ = call.id or self._nameless.begin("", call.name)
         found = next((answer for answer in answers if answer.call_id == id_), None)
-        item: Item = {"call_id": id_, "name": call.name}
+        item: Item = {"call_id": id_, **_name(call)}
         if call.name == SEARCH and found and _found_tools(found):
             item = {"type": f"{SEARCH}_call", "call_id": id_, "execution": "client"}
             item["arguments"] = call.arguments
@@ -231,6 +231,14 @@ def instructions_of(message: Message) -> str | None:
         case (Text(words),) if message.role is Role.SYSTEM and words:
             return words
     return None
+
+
+def _name(call: ToolCall) -> Item:
+    """The name of a tool, apart from its namespace."""
+    space = call.namespace or ""
+    if not space or not call.name.startswith(space) or call.name == space:
+        return {"name": call.name}
+    return {"name": call.name.removeprefix(space), "namespace": space}
 
 
 def _results(message: Message) -> list[ToolResult]:

@@ -266,6 +266,27 @@ def test_arguments_by_another_name_are_kept_whole() -> None:
         assert (call.name, call.arguments) == ("xlook", arguments)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "function_call", "name": "look", "arguments": "{}"},
+        {"type": "custom_tool_call", "name": "look", "input": "at the lamp"},
+    ],
+    ids=["function", "custom"],
+)
+@pytest.mark.parametrize("space", [{}, {"namespace": "house"}], ids=["bare", "named"])
+def test_a_call_is_written_with_its_namespace_apart(
+    call: dict[str, Any], space: dict[str, str]
+) -> None:
+    call = {**call, "call_id": "call_1", **space}
+    [(_, [*_, message], _)] = read([ASKED, call])
+    assert [part.name for part in message.parts if isinstance(part, ToolCall)] == [
+        space.get("namespace", "") + "look"
+    ]
+    written = formats.write("openai_responses", [message], formats.Heading())
+    assert json.loads(b"".join(written))["input"] == [call]
+
+
 def test_files_and_images_are_read_as_they_are_given() -> None:
     content = [
         {"type": "input_text", "text": "See."},
