@@ -1,12 +1,9 @@
 """A client's request as it came, with its caller, project and route."""
 
 import uuid
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-
-import zstandard
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Invalid
@@ -18,7 +15,7 @@ from operations.forwarding.upstreams.services import Target
 from .bodies import ForwardedBody
 from .headers import AGENTS, CONVERSATION, PARENT, SESSION, TAGS, TURN, Header
 from .replies import MAX_BYTES
-from .replies.unpacking import unpacking
+from .replies.unpacking import UNREADABLE, unpacking
 from .routes import RequestKind, Route
 
 _ENCODING = b"content-encoding"
@@ -65,7 +62,7 @@ class Incoming:
             return self
         try:
             body = _unpacked(encoding, self.body)
-        except (zlib.error, zstandard.ZstdError):
+        except UNREADABLE:
             body = None
         if body is None:
             raise CannotBeForwarded(
@@ -88,12 +85,7 @@ class Incoming:
 
 
 def _unpacked(encoding: str, body: bytes) -> bytes | None:
-    """The uncompressed body, cut just above the maximum; None for an unknown encoding."""
-    if encoding == "zstd":
-        reader = zstandard.ZstdDecompressor().stream_reader(
-            body, read_across_frames=True
-        )
-        return reader.read(MAX_BYTES + 1)
+    """The uncompressed body, cut above the maximum; None for an unknown encoding."""
     unpack = unpacking(encoding, MAX_BYTES + 1)
     return unpack(body) if unpack else None
 

@@ -1,6 +1,5 @@
 """Refusals in the form of each provider: our problem document with their `error`."""
 
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +8,7 @@ from contextstudio.accounts.responses import dump
 from operations.forwarding.upstreams.services import WireProvider
 
 from .replies import MAX_BYTES
-from .replies.unpacking import unpacking
+from .replies.unpacking import UNREADABLE, unpacking
 
 _HIDDEN = b"***"
 _BEHIND = 1 << 31
@@ -72,7 +71,7 @@ def unpacked_error(body: bytes, encoding: str) -> bytes:
     unpack = unpacking(encoding, MAX_BYTES)
     try:
         return unpack(body) if unpack else body
-    except zlib.error:
+    except UNREADABLE:
         return body
 
 

@@ -6,10 +6,17 @@ Whatever is sent, the cost grows with its bytes, and the output is bounded.
 import zlib
 from collections.abc import Callable
 
+import zstandard
+
 _MEMBER = b"\x1f\x8b"
 """The first bytes of a gzip member."""
 _AT_ONCE = 1 << 10
 """How many bytes are decompressed at once; data after a stream's end is copied each time."""
+
+_ZSTD_AT_ONCE = 1 << 8
+"""The same for zstandard, in which a block of four bytes may stand for 128 KB."""
+UNREADABLE = (zlib.error, zstandard.ZstdError)
+"""The errors raised for data that isn't in the encoding."""
 
 Unpack = Callable[[bytes], bytes]
 
@@ -17,8 +24,8 @@ Unpack = Callable[[bytes], bytes]
 def unpacking(encoding: str, most: int) -> Unpack | None:
     """A decompressor for a `Content-Encoding`; None if it isn't supported.
 
-    It returns at most about `most` bytes per piece. It raises zlib.error for data that isn't in
-    the encoding.
+    It returns at most about `most` bytes per piece. It raises one of `UNREADABLE` for data that
+    isn't in the encoding.
     """
     match encoding.strip().lower():
         case "" | "identity":
@@ -27,6 +34,8 @@ def unpacking(encoding: str, most: int) -> Unpack | None:
             return _inflating(16 + zlib.MAX_WBITS, most, members=True)
         case "deflate":
             return _deflate(most)
+        case "zstd":
+            return _zstandard(most)
     return None
 
 
@@ -69,3 +78,20 @@ def _deflate(most: int) -> Unpack:
         return unpack(chunk)
 
     return take
+
+
+def _zstandard(most: int) -> Unpack:
+    """Reads all frames, one after the other."""
+    stream = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+
+    def unpack(chunk: bytes) -> bytes:
+        found: list[bytes] = []
+        left = most
+        for start in range(0, len(chunk), _ZSTD_AT_ONCE):
+            if left <= 0:
+                break
+            found.append(stream.decompress(chunk[start : start + _ZSTD_AT_ONCE]))
+            left -= len(found[-1])
+        return b"".join(found)
+
+    return unpack

@@ -4,10 +4,13 @@ import gzip
 import json
 import tracemalloc
 import zlib
+from collections.abc import Callable
 
 import pytest
+import zstandard
 
 from operations.forwarding.proxy.replies import MAX_BYTES, Reply, ReplyReader
+from operations.forwarding.proxy.replies.unpacking import unpacking
 
 REPLY = json.dumps(
     {
@@ -90,6 +93,25 @@ def test_a_deflated_reply_is_read_with_and_without_its_header(
     assert said(read(packed, "application/json", "deflate", size)) == "Hello."
 
 
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_reply_packed_by_zstandard_is_read(size: int) -> None:
+    packed = zstandard.compress(REPLY[:40]) + zstandard.compress(REPLY[40:])
+    assert said(read(packed, "application/json", "zstd", size)) == "Hello."
+
+
+def test_a_reply_that_is_not_packed_as_it_says_is_not_recorded() -> None:
+    reply = read(REPLY, "application/json", "zstd")
+    assert not reply.messages
+    assert "can't be read" in reply.fault
+
+
+def test_a_frame_of_zstandard_is_unpacked_only_as_far_as_wanted() -> None:
+    packed = zstandard.compress(bytes(64 << 20), level=1)
+    unpack = unpacking("zstd", 1 << 20)
+    assert unpack is not None
+    assert 1 << 20 <= len(unpack(packed)) < 16 << 20
+
+
 def test_what_stands_behind_a_packed_reply_is_not_held() -> None:
     reader = ReplyReader("openai", "application/json", "gzip")
     reader.feed(gzip.compress(REPLY))
@@ -103,10 +125,19 @@ def test_what_stands_behind_a_packed_reply_is_not_held() -> None:
     assert said(reader.finish(broken=False)) == "Hello."
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_a_reply_that_swells_is_not_recorded(encoding: str) -> None:
-    packing = zlib.compressobj(wbits=zlib.MAX_WBITS + 16 * (encoding == "gzip"))
-    packed = packing.compress(b" " * (MAX_BYTES + 1)) + packing.flush()
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("zstd", zstandard.compress),
+    ],
+    ids=["gzip", "deflate", "zstd"],
+)
+def test_a_reply_that_swells_is_not_recorded(
+    encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    packed = pack(b" " * (MAX_BYTES + 1))
     reply = read(packed, "application/json", encoding, len(packed))
     assert not reply.messages
     assert "too long" in reply.fault
