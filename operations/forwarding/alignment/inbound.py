@@ -1,11 +1,14 @@
 """A request on its way to a provider, by whichever door it came."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from operations.forwarding.raw import RawRequest
 from operations.forwarding.toolbox import has_recall
+
+_REASONING = re.compile(rb'"reasoning_content"\s*:\s*"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,17 @@ class Inbound:
     def can_recall(self) -> bool:
         """Whether the model has a tool that recalls. A client's key alone doesn't give it one."""
         return self.offers_recall or has_recall(self.tools)
+
+    @property
+    def returns_reasoning(self) -> bool:
+        """Whether the client returns the reasoning of responses as text, in OpenAI Chat's form."""
+        if self.format != "openai":
+            return False
+        if self.raw is not None:  # not read: most of it is known from the last request
+            return _REASONING.search(self.raw.body) is not None
+        return any(
+            isinstance(one.get("reasoning_content"), str) for one in self.messages
+        )
 
     @property
     def is_forwarded(self) -> bool:
