@@ -1,14 +1,11 @@
 """A request on its way to a provider, by whichever door it came."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from operations.forwarding.raw import RawRequest
 from operations.forwarding.toolbox import has_recall
-
-_REASONING = re.compile(rb'"reasoning_content"\s*:\s*"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +40,8 @@ class Inbound:
         """Whether the client returns the reasoning of responses as text, in OpenAI Chat's form."""
         if self.format != "openai":
             return False
-        if self.raw is not None:  # not read: most of it is known from the last request
-            return _REASONING.search(self.raw.body) is not None
+        if self.raw is not None:
+            return self.raw.returns_reasoning
         return any(
             isinstance(one.get("reasoning_content"), str) for one in self.messages
         )
