@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import content_disposition_header, urlencode
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
@@ -29,6 +29,7 @@ from threads.domain.formats.io import json_text
 from threads.domain.message import Message
 from threads.models import Session
 from threads.rendering import standalone
+from threads.sessions.downloads import download_name
 from threads.store import blobs
 from threads.store.originals import load_messages
 from threads.store.records import load_record
@@ -132,12 +133,20 @@ def export_response(
     kind = formats.WRITERS.get(format)
     export_id = uuid.uuid4()
     pieces = write_export(session, format=format, view=view, export_id=export_id)
-    name = formats.file_name(format, export_id)
-    name = name or f"{session.pk}-{view}.{kind.suffix if kind else 'txt'}"
+    name = formats.file_name(format, export_id) or _name(session, format, view)
     allowed = _while_allowed(caller.actor, session.pk, pieces)
     answer = Streamed(allowed, content_type=kind.media_type if kind else "text/plain")
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    answer["Content-Disposition"] = content_disposition_header(True, name)
     return answer
+
+
+def _name(session: Session, format: str, view: str) -> str:
+    """A name that tells the downloads of a session apart."""
+    kind = formats.WRITERS.get(format)
+    suffix = kind.suffix if kind else "txt"
+    is_shared = [one.suffix for one in formats.WRITERS.values()].count(suffix) > 1
+    about = f"-{view}-{format}" if is_shared else f"-{view}"
+    return download_name(session, f"{about}.{suffix}")
 
 
 def _while_allowed(

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import content_disposition_header, urlencode
 from django.views.decorators.http import require_safe
 
 from contextstudio.accounts.authentication import caller_of
@@ -39,6 +39,7 @@ from operations.snapshots.selectors import get_snapshot, list_snapshots
 from operations.snapshots.services import context_at
 from threads.models import Session
 from threads.rendering.hidden import visible
+from threads.sessions.downloads import download_name
 from threads.store.selectors import get_session
 
 from .compared_messages import ComparedPage, compare_messages
@@ -327,8 +328,8 @@ def request_body(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     answer = HttpResponse(
         dump(context.compiled.request), content_type="application/json"
     )
-    name = f"{session.pk}-{context.provider}.json"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    name = download_name(session, f"-request-{context.provider}.json")
+    answer["Content-Disposition"] = content_disposition_header(True, name)
     return answer
 
 

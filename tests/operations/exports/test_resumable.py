@@ -85,7 +85,6 @@ def test_signatures_end_where_something_was_redacted_in_the_originals_too(
     [
         ("claude_code", re.compile(r"^([0-9a-f-]{36})\.jsonl$")),
         ("codex", re.compile(r"^rollout-[0-9T-]+-([0-9a-f-]{36})\.jsonl$")),
-        ("openai", re.compile(r"^([0-9a-f-]{36})-effective\.json$")),
     ],
 )
 def test_a_download_is_called_as_its_tool_looks_for_it(
@@ -96,5 +95,21 @@ def test_a_download_is_called_as_its_tool_looks_for_it(
     found = name.match(given[1] if given else "")
     assert found is not None
     file = b"".join(answer.streaming_content).decode()
-    assert (found[1] in file) == (format != "openai")
-    assert (str(session.pk) in given[1]) == (format == "openai")
+    assert found[1] in file
+    assert str(session.pk) not in given[1]
+
+
+def test_downloads_of_a_session_are_called_by_its_title_and_told_apart(
+    caller: Caller, session: Session
+) -> None:
+    session.title = 'Fix "it", please: ../src'
+    names = [
+        export_response(caller, session, format=format, view=view)[
+            "Content-Disposition"
+        ]
+        for format in formats.WRITERS
+        for view in ("effective", "original")
+    ]
+    assert 'attachment; filename="Fix-it-please-src-effective-openai.json"' in names
+    assert 'attachment; filename="Fix-it-please-src-original.md"' in names
+    assert len(set(names)) == len(names)

@@ -181,7 +181,7 @@ def test_what_is_redacted_is_in_no_comparison(
 
 def test_the_download_is_the_request(page: Page) -> None:
     answer = page.client.get(page.url + "context.json", {"provider": "anthropic"})
-    assert "attachment" in answer["Content-Disposition"]
+    assert answer["Content-Disposition"].endswith('-request-anthropic.json"')
     body = json.loads(answer.content)
     assert body["messages"][0]["role"] == "user"
 
