@@ -43,6 +43,6 @@ function soon() {
 
 export function watchHindsight() {
   if (!feed) return;
-  for (const event of ["thread:changed", "thread:loaded", "thread:drawn"]) feed.addEventListener(event, soon);
+  for (const event of ["thread:changed", "thread:loaded", "thread:drawn", "thread:back"]) feed.addEventListener(event, soon);
   soon();
 }

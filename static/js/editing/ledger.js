@@ -59,5 +59,5 @@ export function watchLedger() {
     isSeen = seen.at(-1).isIntersecting;
     if (isSeen) soon();
   }).observe(panel);
-  feed.addEventListener("thread:changed", soon);
+  for (const event of ["thread:changed", "thread:back"]) feed.addEventListener(event, soon);
 }

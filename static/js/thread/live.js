@@ -18,6 +18,8 @@ const MEANINGS = {
 
 let followed = null;
 let again = 0;
+/** The elements whose requests the server did not answer. */
+const unanswered = new Set();
 let announced = { head: 0, messages: 0, title: titleMark() };
 
 function show(state) {
@@ -26,6 +28,14 @@ function show(state) {
   dot.dataset.state = state;
   dot.title = MEANINGS[state] ?? "";
   document.getElementById("live-word").textContent = WORDS[state];
+  if (state === "live") askAgain();
+}
+
+/** What was requested while the server couldn't be reached is requested once it can. */
+function askAgain() {
+  for (const element of unanswered) htmx.trigger(element, "thread:unanswered");
+  unanswered.clear();
+  feed?.dispatchEvent(new CustomEvent("thread:back"));
 }
 
 const isBehind = () => announced.head > session.head || announced.messages > session.messages
@@ -115,4 +125,8 @@ export function startLiveUpdates() {
     },
   });
   addEventListener("offline", () => show("offline"));
+  document.addEventListener("htmx:sendError", ({ detail }) => unanswered.add(detail.elt));
+  document.addEventListener("htmx:responseError", ({ detail }) => {
+    if (detail.xhr.status >= 500) unanswered.add(detail.elt);
+  });
 }

@@ -208,6 +208,24 @@ def test_a_page_that_was_offline_fetches_what_it_missed(
     expect(row(page, "o1")).to_be_visible()
 
 
+def test_checks_that_went_unanswered_are_requested_once_the_server_is_back(
+    page: Page,
+    context: BrowserContext,
+    new_session: Callable[[int], str],
+    faults: Faults,
+) -> None:
+    faults.expect("ERR_")
+    faults.expect("htmx:")
+    faults.expect("WebSocket connection")
+    page.route("**/provider-checks", lambda route: route.abort(), times=1)
+    with page.expect_event("requestfailed"):
+        visit(page, new_session(20))
+    context.set_offline(True)
+    expect(page.locator("#live")).to_have_attribute("data-state", "offline")
+    context.set_offline(False)
+    see_the_checks(page)
+
+
 def test_a_change_that_could_not_be_fetched_is_fetched_later(
     page: Page, open_thread: OpenThread, api: httpx.Client, faults: Faults
 ) -> None:
