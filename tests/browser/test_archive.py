@@ -262,7 +262,7 @@ def test_a_session_is_taken_elsewhere_and_imported(
     page: Page, pruned: str, tmp_path: Path
 ) -> None:
     visit(page, pruned)
-    page.get_by_role("button", name="Export and views").click()
+    page.get_by_role("button", name="Export").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="With operations and archive").click()
     file = tmp_path / "kept.session.json"

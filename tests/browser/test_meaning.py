@@ -99,7 +99,7 @@ def test_rows_say_how_relevant_they_are(page: Page, server: Server, session: str
     visit(page, session)
     figures = page.locator("#feed .relevance")
     expect(figures).to_have_count(0)
-    page.get_by_role("button", name="Export and views").click()
+    page.get_by_role("button", name="Export").click()
     toggle = page.get_by_role("button", name="Show relevance to the objective")
     toggle.click()
     expect(figures).to_have_count(3)
@@ -123,7 +123,7 @@ def test_rows_say_how_relevant_they_are(page: Page, server: Server, session: str
         expect(column).to_have_count(1 if look == "wide" else 0)
     assert found_wide_and_narrow(page) == []
     visit(page, session)
-    page.get_by_role("button", name="Export and views").click()
+    page.get_by_role("button", name="Export").click()
     expect(toggle).to_have_attribute("aria-pressed", "true")
     toggle.click()
     expect(figures).to_have_count(0)
