@@ -66,8 +66,16 @@ function open(type, fields) {
   const kept = JSON.parse(localStorage.getItem(draft) ?? "null");
   if (kept) texts().forEach((field, place) => { if (kept[place] !== undefined) field.value = kept[place]; });
   if (!dialog.open) dialog.showModal();
-  (dialog.querySelector("button[autofocus]") ?? dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox], [type=radio]), select")
-    ?? dialog.querySelector("[autofocus]"))?.focus();
+  const first = dialog.querySelector("button[autofocus]") ?? dialog.querySelector("textarea") ?? dialog.querySelector("input:not([type=hidden], [type=checkbox], [type=radio]), select")
+    ?? dialog.querySelector("[autofocus]");
+  first?.focus();
+  if (first?.matches("textarea")) goToEnd(first);
+}
+
+/** Put the caret after the text, where people go on writing; browsers put it before. */
+function goToEnd(field) {
+  field.setSelectionRange(field.value.length, field.value.length);
+  field.scrollTop = field.scrollHeight;
 }
 
 /** While staging is on, whatever submits the form stages it: one button is left, and says so. */
