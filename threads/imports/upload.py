@@ -147,7 +147,7 @@ def unpack(
         for kept in unpacking.rename_duplicates(listed):
             unpacking.add_or_note_problem(kept)
         return brought
-    name = clean_name(upload.name)
+    name = clean_name(upload.name) if upload.name else ""
     try:
         unpacking.add(KeptFile(name, upload.sha256, upload.size))
     except archives.ArchiveTooLarge as bomb:

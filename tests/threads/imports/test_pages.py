@@ -46,8 +46,14 @@ def test_a_dropped_file_leads_to_its_session(browser: Client) -> None:
 
 
 def test_pasted_text_is_taken_like_a_file(browser: Client) -> None:
-    send(browser, text=CHAT)
-    assert Session.objects.get().message_count == 2
+    answer = send(browser, text=CHAT)
+    session = Session.objects.get()
+    assert session.message_count == 2
+    thread = browser.get(answer["HX-Redirect"]).content.decode()
+    report = f"/imports/{Import.objects.get().pk}/"
+    assert f'Imported from <a class="link" href="{report}">pasted text</a>' in thread
+    shown = browser.get(report).content.decode()
+    assert 'title="Pasted text">Pasted text</span>' in shown
 
 
 def test_who_may_import_into_several_projects_chooses_one(
