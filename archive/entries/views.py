@@ -62,6 +62,8 @@ class EntryLine:
     ref: str
     href: str
     type_title: str
+    pair: str
+    """`list` if it is also what is read; see `templates/archive/tray/add.html`."""
 
 
 @require_safe
@@ -77,9 +79,12 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     facets = facets_of(caller, query)
     asked = {name: request.GET.get(name, "") for name in _NAMES}
     tray = tray_of(caller, session.pk)
+    read = recalled.answer["ref_id"] if recalled else ""
+    lines = [_line(one, request.GET, read) for one in found.items]
     context = {
         "session": session,
-        "entries": [_line(one, request.GET) for one in found.items],
+        "entries": lines,
+        "pair": "reading" if any(line.pair for line in lines) else "",
         "asked": asked,
         "has_meaning": meaning.is_on(),
         "pending": pending,
@@ -167,7 +172,7 @@ def _is_by_meaning(given: QueryDict) -> bool:
     return bool(given.get("meaning") and given.get("q")) and meaning.is_on()
 
 
-def _line(found: Readable, given: QueryDict) -> EntryLine:
+def _line(found: Readable, given: QueryDict, read: str) -> EntryLine:
     entry = found.entry
     reference = write_reference(
         entry.session.project.slug,
@@ -180,6 +185,7 @@ def _line(found: Readable, given: QueryDict) -> EntryLine:
         reference,
         _address(given, ref=reference, cursor=given.get("cursor")),
         TYPES.get(entry.content_type, entry.content_type),
+        "list" if reference == read else "",
     )
 
 

@@ -19,6 +19,9 @@ from .services import collect, insert_tray, take_out, tray_of
 _MAX_LENGTH = 500
 """Most characters of a reference."""
 
+_OTHERS = {"list": "add-in-reading", "reading": "add-in-list"}
+"""Map of where an entry that is listed and read was added to the id of its other button."""
+
 
 @require_POST
 def add(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
@@ -34,6 +37,7 @@ def add(request: HttpRequest, session_id: uuid.UUID) -> HttpResponseBase:
         "shows_tray": "shows_tray" in request.POST,
         "may_edit": caller.may(Right.PROPOSE, session.project_id),
         "here": address_of(request.GET),
+        "other": _OTHERS.get(request.POST.get("pair", "")),
     }
     return render(request, "archive/tray/added.html", context)
 

@@ -62,6 +62,21 @@ def test_a_tray_is_filled_and_inserted_with_the_keyboard(
     expect(sized.locator(".inserted")).to_be_focused()
 
 
+@pytest.mark.parametrize("place", ["#reading", ".archive-entries"])
+def test_what_is_read_is_put_into_the_tray_once_from_the_list_or_beside_it(
+    page: Page, pruned: str, place: str
+) -> None:
+    page.goto(f"/sessions/{pruned}/archive")
+    page.locator(".archive-entry").nth(1).click()
+    expect(page.locator("#reading pre")).to_be_visible()
+    of_entry = page.locator("li:has([aria-current]), #reading")
+    offers = of_entry.get_by_role("button", name="Add to tray")
+    expect(offers).to_have_count(2)
+    offers.and_(page.locator(f"{place} button")).click()
+    expect(offers).to_have_count(0)
+    expect(of_entry.get_by_text("In the tray")).to_have_count(2)
+
+
 def test_a_form_that_is_pressed_twice_is_sent_once(page: Page, pruned: str) -> None:
     page.goto(f"/sessions/{pruned}/archive")
     page.locator(".archive-entry").first.click()
