@@ -120,7 +120,9 @@ def project_providers(request: HttpRequest, slug: str) -> HttpResponse:
     """The providers of a project, and the form for owners that sets one up."""
     caller = caller_of(request)
     project = get_project(caller, slug)
-    form = ProviderForm(request.POST or None)
+    form = ProviderForm(
+        request.POST or None, initial=_saved(project, request.GET.get("name", ""))
+    )
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         try:
@@ -166,6 +168,14 @@ def test(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Start a test call to a provider; the page shows the outcome."""
     services.order_test(caller_of(request), slug, name)
     return redirect("archive:providers", slug=slug)
+
+
+def _saved(project: Project, name: str) -> dict[str, str]:
+    """What the form starts with: the provider to change, without its key, or nothing."""
+    row = providers.rows_of(project).get(name)
+    if row is None:
+        return {}
+    return {"name": name, "base_url": row.base_url, "model": row.model}
 
 
 def _providers_page(

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.domain.rights import Right
+from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import get_project
 from operations.models import Upstream
 
@@ -82,7 +83,8 @@ def upstreams(request: HttpRequest, slug: str) -> HttpResponse:
     """The upstreams of a project, with the form that sets one for owners."""
     caller = caller_of(request)
     project = get_project(caller, slug)
-    form = UpstreamForm(request.POST or None)
+    saved = _saved(project, request.GET.get("provider", ""))
+    form = UpstreamForm(request.POST or None, initial=saved)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         try:
@@ -124,6 +126,16 @@ def remove(request: HttpRequest, slug: str) -> HttpResponse:
     services.delete_upstream(caller_of(request), slug, provider)
     messages.success(request, "Upstream removed.")
     return redirect("operations:upstreams", slug=slug)
+
+
+def _saved(project: Project, provider: str) -> dict[str, str]:
+    """What the form starts with: the upstream to change, without its key, or nothing."""
+    rows = [row for row in services.list_upstreams(project) if row.provider == provider]
+    return {
+        name: getattr(row, name)
+        for row in rows
+        for name in ("provider", "base_url", "model", "tools")
+    }
 
 
 def _shown(rows: list[Upstream]) -> list[ShownUpstream]:

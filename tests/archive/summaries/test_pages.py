@@ -106,6 +106,11 @@ def test_document_1_the_providers_say_which_is_chosen_and_why_and_are_tested(
     assert browser.post(page, fields).status_code == 422  # it needs its model
     assert browser.post(page, {**fields, "model": "fast"}).status_code == 302
     assert b"only provider that is set up" in browser.get(page).content
+    assert b'?name=compatible#set"' in browser.get(page).content
+    changed = browser.get(page, {"name": "compatible"}).content.decode()
+    assert '<option value="compatible" selected>' in changed
+    assert f'value="{provider.base_url}"' in changed
+    assert 'value="fast"' in changed
     browser.post(f"{page}/compatible/test")
     assert b"Testing" in browser.get(page, headers={"HX-Request": "true"}).content
     run(str(Job.objects.get().pk))

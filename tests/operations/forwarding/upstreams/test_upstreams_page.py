@@ -39,6 +39,27 @@ def test_an_empty_key_keeps_the_one_that_is_saved(
     assert (target.api_key, target.model) == ("sk-harbour", "heron-2")
 
 
+def test_what_is_saved_can_be_changed_without_writing_it_again(
+    browser: Client,
+) -> None:
+    given = {
+        "provider": "gemini",
+        "base_url": BASE,
+        "model": "heron-2",
+        "tools": "edit",
+    }
+    browser.post(PATH, given | {"api_key": "sk-harbour"})
+    assert '?provider=gemini#set"' in browser.get(PATH).content.decode()
+    shown = browser.get(PATH, {"provider": "gemini"}).content.decode()
+    assert '<option value="gemini" selected>' in shown
+    for value in (BASE, "heron-2", "edit"):
+        assert f'value="{value}"' in shown
+    assert "sk-harbour" not in shown
+    assert (
+        f'value="{BASE}"' not in browser.get(PATH, {"provider": "x"}).content.decode()
+    )
+
+
 @pytest.mark.parametrize(
     ("base_url", "why"),
     [
