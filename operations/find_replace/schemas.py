@@ -103,14 +103,14 @@ def present_dry_run(session: Session, found: DryRun) -> dict[str, Any]:
         "dry_run": True,
         "matches": [
             {
-                **match.facts,
-                "message_id": ids[match.key],
-                "sha256": span.sha256 if span else None,
-                "tokens_saved": span.saved if span else 0,
-                "replacement": span.text if span else "",
-                "operations": [entry_key(number) for number in match.holders],
+                **one.match.facts,
+                "message_id": ids[one.match.key],
+                "sha256": one.span.sha256 if one.span else None,
+                "tokens_saved": found.saved_by(one),
+                "replacement": one.span.text if one.span else "",
+                "operations": [entry_key(number) for number in one.match.holders],
             }
-            for match, span in found.matches
+            for one in found.matches
         ],
         "tokens_saved": found.saved,
         "errors": problem(patterns_refusal(found.faults))["errors"]

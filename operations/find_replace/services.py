@@ -12,8 +12,10 @@ from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import AuditEntry
 from operations.domain.log.operation import Redact
 from operations.domain.text.pattern import PatternMatch
+from operations.domain.text.reading import keys_to_read
 from operations.domain.text.resolution import PatternFault, patterns_refusal
 from operations.domain.text.suggestions import Suggestion, suggest
+from operations.domain.tree.key import Key
 from operations.domain.tree.span import Span, covered_text
 from operations.edits.arguments import TextArguments
 from operations.edits.services import record_bundle
@@ -42,12 +44,19 @@ class DryRun:
 
     matches: tuple[SpanMatch, ...]
     faults: tuple[PatternFault, ...]
-    cut: bool = False
+    cut: bool
     """Whether there are more matches."""
+    shown: frozenset[Key]
+    """The messages that the thread shows. What is inside folds is not sent."""
 
     @property
     def saved(self) -> int:
-        return sum(one.span.saved for one in self.matches if one.span)
+        """The tokens that the model reads less."""
+        return sum(map(self.saved_by, self.matches))
+
+    def saved_by(self, match: SpanMatch) -> int:
+        """The tokens that the model reads less after changing one match."""
+        return match.span.saved if match.span and match.match.key in self.shown else 0
 
 
 def dry_run(
@@ -63,7 +72,8 @@ def dry_run(
     found = with_saved(session, thread, request.kind, (one.span() for one in free))
     spans = dict(zip(map(id, free), found, strict=True))
     matches = (SpanMatch(match, spans.get(id(match))) for match in resolved.matches)
-    return DryRun(tuple(matches), resolved.faults, resolved.cut)
+    shown = frozenset(keys_to_read(thread))
+    return DryRun(tuple(matches), resolved.faults, resolved.cut, shown)
 
 
 @atomic

@@ -180,7 +180,10 @@ def _matches(
 ) -> dict[str, object]:
     count = len(looked.matches)
     wanted = None if chosen is None else set(chosen)
-    listed = [_match(thread, one, wanted) for one in _listed(looked.matches)]
+    listed = [
+        _match(thread, one, wanted, is_folded=one.match.key not in looked.shown)
+        for one in _listed(looked.matches)
+    ]
     free = sum(bool(one["value"]) for one in listed)
     holders = len({one.match.key for one in looked.matches})
     matches = f"{count:,} match{'es' if count > 1 else ''}"
@@ -205,7 +208,9 @@ def _listed(matches: Sequence[SpanMatch]) -> list[SpanMatch]:
     return [matches[place] for place in sorted(places[:MAX_LISTED])]
 
 
-def _match(thread: Thread, found: SpanMatch, wanted: set[str] | None) -> dict[str, Any]:
+def _match(
+    thread: Thread, found: SpanMatch, wanted: set[str] | None, *, is_folded: bool
+) -> dict[str, Any]:
     match, span = found.match, found.span
     before, text, behind = map(visible, match.excerpt)
     why = ""
@@ -222,6 +227,6 @@ def _match(thread: Thread, found: SpanMatch, wanted: set[str] | None) -> dict[st
         "behind": behind,
         "value": value,
         "chosen": bool(value) and (wanted is None or value in wanted),
-        "saves": tokens_saved(span.saved) if span else "",
+        "saves": "in a fold" if is_folded else tokens_saved(span.saved) if span else "",
         "why": why,
     }

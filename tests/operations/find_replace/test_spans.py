@@ -45,6 +45,26 @@ def test_a_dry_run_answers_the_matches_and_records_nothing(
     assert reads(agent, session_id)[6] == "first …"
 
 
+def test_what_is_in_a_fold_saves_no_tokens_in_a_dry_run(
+    agent: Client, session_id: str
+) -> None:
+    operate(agent, session_id, "snip", range=[6, 6])
+    pattern = LOWER | {"replacement": "…", "all": True}
+    answer = post(
+        agent,
+        f"/api/sessions/{session_id}/operations",
+        {
+            "type": "replace",
+            "patterns": [pattern],
+            "include_folded": True,
+            "dry_run": True,
+        },
+    )
+    folded, *others = answer["matches"]
+    assert (folded["key"], folded["tokens_saved"]) == ("m6", 0)
+    assert answer["tokens_saved"] == sum(one["tokens_saved"] for one in others) > 0
+
+
 def test_a_dry_run_is_refused_where_the_log_has_grown(
     agent: Client, session_id: str
 ) -> None:

@@ -362,3 +362,14 @@ def test_an_expression_is_given_up_when_it_takes_too_much_memory(
     answer = find(page, "(a|b)*c", regex="on")
     assert answer.status_code == 422
     assert "takes too much memory" in words(answer)
+
+
+def test_what_is_in_a_fold_saves_no_tokens_and_says_where_it_is(page: Page) -> None:
+    shown = words(look(page))
+    page.post("operations", type="snip", targets="m1")
+    folded = words(look(page, include_folded="on"))
+    assert folded.count('<span class="hit-saves">in a fold</span>') == 1
+    each = [int(n) for n in re.findall(r'"hit-saves">saves (\d+) tokens', folded)]
+    assert len(each) == 2
+    assert f"3 matches in 2 messages: saves {sum(each)} tokens" in folded
+    assert f"3 matches in 2 messages: saves {sum(each)} tokens" not in shown
