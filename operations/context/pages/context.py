@@ -83,7 +83,7 @@ class Reason:
     why: str
     tokens: int
     places: int
-    """How many messages or folds are concerned."""
+    """How many messages or folds are concerned; 0 if that was not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def steps_of(context: Context) -> list[ShownStep]:
     return [
         ShownStep(
             name=NAMES.get(step.name, step.name),
-            lost=sum(omission.tokens for omission in step.left_out),
-            added=step.added,
+            lost=sum(omission.tokens for omission in step.left_out) + step.shortened,
+            added=max(0, step.added),
             after=step.after,
             reasons=_reasons(step),
         )
@@ -127,6 +127,8 @@ def _reasons(step: Step) -> list[Reason]:
         if omission.tokens:
             lost[omission.why.removesuffix(".")].append(omission.tokens)
     found = [Reason(why, sum(each), len(each)) for why, each in lost.items()]
+    if step.shortened:
+        found.append(Reason("Text replaced or masked", step.shortened, 0))
     return sorted(found, key=lambda reason: -reason.tokens)[:REASONS]
 
 

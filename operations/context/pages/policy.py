@@ -62,6 +62,8 @@ class PolicyChange:
     messages: int
     """From how many messages or folds."""
     added: int
+    shortened: int
+    """Tokens by which replaced and masked text outweighs what was added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,8 @@ def _changes(before: Context, after: Context) -> Iterator[PolicyChange]:
             after=is_now.after if is_now else None,
             left_out=sum(omission.tokens for omission in left_out),
             messages=len(left_out),
-            added=is_now.added if is_now else 0,
+            added=max(0, is_now.added) if is_now else 0,
+            shortened=is_now.shortened if is_now else 0,
         )
 
 

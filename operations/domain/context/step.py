@@ -34,6 +34,11 @@ class Step:
     added: int = 0
     left_out: tuple[Omission, ...] = ()
 
+    @property
+    def shortened(self) -> int:
+        """The tokens by which replaced and masked text outweighs what was added."""
+        return max(0, -self.added)
+
 
 _TOKENS = attrgetter("tokens")
 

@@ -11,7 +11,7 @@ from operations.context import policies
 from operations.context.pages import sent_messages
 from operations.context.pages.request_page import PagePiece
 from operations.domain.context.selection import Preference
-from operations.domain.log.operation import Redact
+from operations.domain.log.operation import Redact, Replace
 from operations.domain.tree.span import Span, fingerprint
 from operations.edits import services
 from tests.operations.conftest import Page
@@ -152,6 +152,16 @@ def test_a_step_says_why_it_left_something_out(page: Page) -> None:
     shown = content(page)
     assert re.search(r"<p>Folded by a digest: \d+ in 1 place</p>", shown)
     assert re.search(r"<p>Folded by a snip: \d+ in 1 place</p>", shown)
+
+
+def test_text_that_was_taken_out_is_left_out_and_not_added_with_a_minus(
+    page: Page, editor: User, session: Session
+) -> None:
+    sha256 = fingerprint("Question ")
+    span = Span(key="m0", part=0, start=0, end=9, sha256=sha256, text="", saved=2)
+    services.record_edit(caller(editor), session.pk, Replace(spans=(span,)))
+    assert "<p>Text replaced or masked: 2</p>" in content(page)
+    assert '<td class="t-end">-2</td>' not in content(page)
 
 
 def test_a_slice_is_a_step_that_people_can_read(

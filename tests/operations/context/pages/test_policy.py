@@ -10,6 +10,9 @@ from operations.context import policies
 from operations.context.pages.forms import PolicyForm, fields_of
 from operations.context.services import effect_of
 from operations.domain.context.policy import PRESETS, REPLAY, SLOP, read_policy
+from operations.domain.log.operation import Replace
+from operations.domain.tree.span import Span, fingerprint
+from operations.edits import services
 from tests.operations.conftest import Page
 from tests.people import caller
 
@@ -55,6 +58,17 @@ def test_the_effect_has_the_figures_of_the_dry_run_and_saves_nothing(
     wrong = page.get("policy/effect", **filled(window=-1))
     assert wrong.status_code == 422
     assert "Groups to send: " in wrong.content.decode()
+
+
+def test_text_that_was_taken_out_is_not_added_with_a_minus(
+    page: Page, editor: User
+) -> None:
+    sha256 = fingerprint("Question ")
+    span = Span(key="m0", part=0, start=0, end=9, sha256=sha256, text="", saved=2)
+    services.record_edit(caller(editor), page.session.pk, Replace(spans=(span,)))
+    shown = page.get("policy/effect", **filled()).content.decode()
+    assert "2 less in replaced or masked text" in shown
+    assert "-2 added" not in shown
 
 
 def test_the_page_says_that_the_effect_is_being_worked_out(page: Page) -> None:

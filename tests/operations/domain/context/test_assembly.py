@@ -74,6 +74,13 @@ def test_what_a_fold_hides_is_left_out_by_the_first_step() -> None:
     assert (found.messages[0].group, found.messages[0].node) == (1, "o1")
 
 
+def test_text_that_got_shorter_is_told_from_what_was_added() -> None:
+    thread = thread_of(2, Redact(spans=(span("m3", 0, 2, "xx", saved=1),)))
+    (step, *_) = assembled(thread).steps
+    assert (step.added, step.shortened) == (-1, 1)
+    assert Step(name="replayed", before=1, after=3, added=2).shortened == 0
+
+
 def test_an_insert_goes_with_the_node_before_it() -> None:
     thread = thread_of(2, insert("m2", "between"), insert("m4", "last"))
     found = assembled(thread, Policy(window=1))
