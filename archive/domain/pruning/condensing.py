@@ -154,7 +154,7 @@ def exit_status(use: ToolUse, text: str) -> str:
 
 def short(text: str, most: int) -> str:
     """The first words of a text on one line, at most `most` characters."""
-    enough = most // 2 + 1  # a word takes at least one character and a space
+    enough = most // 2 + 2  # a word takes at least one character and a space
     words = " ".join(text[: 20 * most].split(None, enough)[:enough])
     return words if len(words) <= most else f"{words[: most - 1]}…"
 

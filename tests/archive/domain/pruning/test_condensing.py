@@ -74,6 +74,7 @@ def test_commands_have_50_characters_and_summaries_80() -> None:
     told = condensed_use(use("Agent", {}, "y" * 90), REF)
     assert told.line == f"📝 {'y' * 79}… [recall:{REF}]"
     assert short("a  b", 3) == "a b"
+    assert short("a b c", 3) == "a …"
 
 
 @given(st.text("ab \n", max_size=30), st.integers(2, 12))
