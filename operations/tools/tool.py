@@ -138,10 +138,21 @@ def _refuse_other_project(caller: Caller, call: Tool) -> None:
         raise Invalid("This session is in another project.", at=["project"])
 
 
-def _answer(caller: Caller, call: Tool) -> bytes:
-    """The answer as JSON, limited to the requested tokens. Raises DomainError."""
+def _continued_at(call: Tool) -> list[Any]:
+    """Where in its answer a call goes on. Raises Invalid before anything is done or paid for."""
     if call.cursor is not None and not call.reads_only:
         raise Invalid("Only read-only tools take a cursor.", at=["cursor"])
+    if not call.cursor or call.cuts_itself:
+        return []
+    (path,) = decode_cursor(call.cursor, 1)
+    if not isinstance(path, list):
+        raise Invalid("This cursor does not belong to this answer.", at=["cursor"])
+    return path
+
+
+def _answer(caller: Caller, call: Tool) -> bytes:
+    """The answer as JSON, limited to the requested tokens. Raises DomainError."""
+    path = _continued_at(call)
     _refuse_other_project(caller, call)
     body = dump(call.call(caller))
     count = tokens.counter(tokens.DEFAULT)
@@ -153,9 +164,6 @@ def _answer(caller: Caller, call: Tool) -> bytes:
         is_short = count(body.decode()) <= call.max_tokens
     if is_short and call.cursor is None:
         return body
-    path = decode_cursor(call.cursor, 1)[0] if call.cursor else []
-    if not isinstance(path, list):
-        raise Invalid("This cursor does not belong to this answer.", at=["cursor"])
     value, stop = fit_to_tokens(json.loads(body), call.max_tokens, count, path)
     found = value if isinstance(value, dict) else {"result": value}
     if stop is not None and call.reads_only:

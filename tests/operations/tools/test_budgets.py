@@ -127,6 +127,16 @@ def test_what_acts_is_not_called_again_for_the_rest(tools: Tools) -> None:
         assert refused["at"] == ["cursor"]
 
 
+def test_a_wrong_cursor_is_refused_before_a_model_is_paid(
+    tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[object] = []
+    monkeypatch.setattr(TOOLS["rebuild_state"], "call", lambda *_: called.append(1))
+    for cursor in ("1-3", "Wzdd"):
+        assert tools.refused("rebuild_state", cursor=cursor)["at"] == ["cursor"]
+    assert called == []
+
+
 def test_a_list_at_the_top_goes_on_too(tools: Tools) -> None:
     found = [tools("list_groups", n=0, max_tokens=500)]
     while cursor := found[-1].get("next_cursor"):
