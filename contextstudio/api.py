@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import Error
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.request import RawPostDataException
 from ninja.errors import HttpError, ValidationError
 from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
@@ -22,7 +23,12 @@ from threads.api import ROUTERS as THREADS
 from .accounts.api import ROUTERS as ACCOUNTS
 from .accounts.authentication import caller_of
 from .accounts.domain.caller import Caller
-from .accounts.domain.errors import DomainError, NotFound, Unauthenticated
+from .accounts.domain.errors import (
+    DomainError,
+    Invalid,
+    NotFound,
+    Unauthenticated,
+)
 from .accounts.responses import dump, outage, problem_response, read_json, too_deep
 from .accounts.shape import sentence, wrong_shape
 from .web.idempotency import idempotent
@@ -129,6 +135,13 @@ def say_outage(request: HttpRequest, error: Error | OSError) -> HttpResponse:
     if unavailable is None:
         raise error
     return problem_response(unavailable)
+
+
+@api.exception_handler(RawPostDataException)
+def refuse_form(request: HttpRequest, error: RawPostDataException) -> HttpResponse:
+    """Refuse a form where JSON is wanted: it was read for its idempotency key."""
+    refusal = Invalid("The body is not JSON: it is a form.", code="json_invalid")
+    return problem_response(refusal)
 
 
 @api.exception_handler(RecursionError)

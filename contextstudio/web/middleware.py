@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Callable
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import (
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
     HttpResponseServerError,
 )
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import redirect, render
 from django.template import loader
 from django.utils.http import urlencode
@@ -64,6 +66,8 @@ class RefusalMiddleware:
         """Respond to a refusal or an outage; leave everything else, a bug, to Django."""
         if (unavailable := outage(exception)) is not None:
             return _say_outage(request, unavailable)
+        if _is_malformed(exception) and request.path.startswith("/api/"):
+            return problem_response(_unreadable(exception))
         if not isinstance(exception, errors.DomainError):
             return None
         if not isinstance(exception, errors.Unauthenticated):
@@ -83,6 +87,22 @@ class RefusalMiddleware:
             answer = HttpResponse(text, status=401, content_type="text/plain")
         answer["WWW-Authenticate"] = "Bearer"
         return answer
+
+
+def _is_malformed(exception: Exception) -> bool:
+    """Whether Django found that a request's form or query can't be read, or has too many parts."""
+    return isinstance(exception, MultiPartParserError | SuspiciousOperation)
+
+
+def _unreadable(exception: Exception) -> errors.Invalid:
+    hint = ""
+    if isinstance(exception, MultiPartParserError):
+        # The usual cause: a header set by hand has no boundary.
+        hint = " Let your HTTP client set the Content-Type of a form."
+    reason = str(exception).rstrip(".")
+    return errors.Invalid(
+        f"The request can't be read: {reason}.{hint}", code="form_invalid"
+    )
 
 
 def _is_from_other_user(request: HttpRequest) -> bool:

@@ -15,6 +15,7 @@ import os
 import re
 import tempfile
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -238,6 +239,8 @@ class Receiver(FileUploadHandler):
         folder = Path(settings.BLOB_DIR)
         folder.mkdir(parents=True, exist_ok=True)
         self._file = tempfile.NamedTemporaryFile(dir=folder, delete=False)  # noqa: SIM115
+        # Where the rest of the form can't be read, Django calls nothing.
+        self._leave = weakref.finalize(self, _remove, self._file)
         self._digest = hashlib.sha256()
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
@@ -253,14 +256,13 @@ class Receiver(FileUploadHandler):
         with self._removed_on_failure(), self._file as file:
             file.flush()
             os.fsync(file.fileno())
+        self._leave.detach()
         self._file = None
         return ReceivedFile(path, self._digest.hexdigest(), file_size, self.file_name)
 
     def upload_interrupted(self) -> None:
         if self._file is not None:
-            with suppress(OSError):  # the rest could not be written
-                self._file.close()
-            Path(self._file.name).unlink(missing_ok=True)
+            self._leave()
             self._file = None
 
     @contextmanager
@@ -271,6 +273,12 @@ class Receiver(FileUploadHandler):
         except OSError:
             self.upload_interrupted()
             raise
+
+
+def _remove(file: IO[bytes]) -> None:
+    with suppress(OSError):  # the rest could not be written
+        file.close()
+    Path(file.name).unlink(missing_ok=True)
 
 
 class _Pooled(io.RawIOBase):

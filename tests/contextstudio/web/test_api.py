@@ -19,6 +19,7 @@ from contextstudio.accounts.responses import dump, read_json
 from contextstudio.api import api
 from tests.operations.support.rest import make_session
 from tests.people import key_of
+from threads.models import Session
 
 PROBLEM_MEMBERS = {"type", "title", "status", "code", "detail", "at", "errors"}
 DESCRIBED = api.get_openapi_schema(path_prefix="/api/")
@@ -111,6 +112,48 @@ def test_a_key_of_another_project_is_told_nothing(
         f"/api/sessions/{made['id']}", headers={"Authorization": f"Bearer {other}"}
     )
     assert "Secret" not in json.dumps(is_problem(answer, 404))
+
+
+_PART = 'Content-Disposition: form-data; name="file"'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "kind", "body", "told"),
+    [
+        ("/sessions/import", "multipart/form-data", "x", "Let your HTTP client set"),
+        ("/sessions/transfer", "multipart/form-data; boundary=", "x", "boundary"),
+        (
+            "/sessions/import",
+            "multipart/form-data; boundary=b",
+            f'--b\r\n{_PART}; filename="a"\r\nContent-Transfer-Encoding: base64\r\n\r\n!x',
+            "base64",
+        ),
+        (
+            "/sessions/import",
+            "multipart/form-data; boundary=b",
+            f"--b\r\n{_PART}\r\n\r\nx\r\n" * 1500,
+            "number",
+        ),
+        ("/sessions", "multipart/form-data", "{}", "boundary"),
+        ("/sessions", "multipart/form-data; boundary=b", "--b\r\n", "it is a form"),
+    ],
+)
+def test_a_form_that_cannot_be_read_is_refused_as_everything_is(
+    agent: Client, path: str, kind: str, body: str, told: str
+) -> None:
+    once = {"Idempotency-Key": f"{path} {kind}"}
+    refused = agent.post(f"/api{path}", body.encode(), kind, headers=once)
+    assert told in is_problem(refused, 422)["detail"]
+    assert not Session.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_query_of_too_many_parameters_is_refused_as_everything_is(
+    agent: Client,
+) -> None:
+    query = "&".join(f"a{number}=" for number in range(1500))
+    is_problem(agent.get(f"/api/sessions?{query}"), 422)
 
 
 def test_what_a_schema_refuses_names_every_place(agent: Client) -> None:

@@ -1,10 +1,13 @@
 """Files on their way in."""
 
+import gc
 import hashlib
 import os
 from pathlib import Path
 
 import pytest
+from django.http.multipartparser import MultiPartParserError
+from django.test import RequestFactory
 
 from threads.store import blobs
 from threads.store.blobs import ReceivedFile, Receiver
@@ -49,6 +52,18 @@ def test_a_file_that_breaks_off_is_gone(data_folder: Path) -> None:
     receiver.new_file("file", "a.txt", "text/plain", None)
     receiver.receive_data_chunk(DATA, 0)
     receiver.upload_interrupted()
+    assert files(data_folder) == []
+
+
+def test_a_form_that_cannot_be_read_leaves_none_of_its_files(data_folder: Path) -> None:
+    part = '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n'
+    broken = f"{part}\r\nwhole\r\n{part}Content-Transfer-Encoding: base64\r\n\r\n!x"
+    kind = "multipart/form-data; boundary=b"
+    request = RequestFactory().post("/", broken.encode(), content_type=kind)
+    with pytest.raises(MultiPartParserError):
+        _ = request.FILES
+    del request
+    gc.collect()
     assert files(data_folder) == []
 
 
