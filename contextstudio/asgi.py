@@ -8,10 +8,10 @@ import atexit
 import gc
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "contextstudio.settings")
-_pages = get_asgi_application()
+django.setup(set_prefix=False)
 
 # Models may be imported only after Django is set up.
 from channels.auth import AuthMiddlewareStack
@@ -30,12 +30,14 @@ from .database.spare import spare
 from .mcp.mount import with_mcp
 from .memory import with_memory_returned
 from .web.guard import HostGuard, no_such_socket
+from .web.handler import Pages
 from .web.limits import Limits
 from .web.request_log import RequestLog
 from .web.static_files import with_static_files
 from .web.tokenizer import with_tokenizer
 
-_behind_the_proxy = with_apply(with_static_files(with_mcp(_pages)))  # type: ignore[arg-type]  # a Mapping for a dict
+pages = Pages()
+_behind_the_proxy = with_apply(with_static_files(with_mcp(pages)))  # type: ignore[arg-type]  # a Mapping for a dict
 
 # Provider clients send no Origin with a WebSocket: they are answered before the guard looks.
 application = without_websockets(

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from django.db import connection
@@ -16,6 +17,24 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 _threads = ThreadPoolExecutor(8, thread_name_prefix="database")
 """A few: requests occupy one only while they query the database, not while something streams."""
+
+
+def ending(
+    function: Callable[Arguments, Result],
+) -> Callable[Arguments, Result]:
+    """The function for another thread, which fails by a RuntimeError instead of a StopIteration.
+
+    Some Pythons (3.11.7) can't set a StopIteration on a future: who awaits it would wait for ever.
+    """
+
+    @wraps(function)
+    def run(*values: Arguments.args, **named: Arguments.kwargs) -> Result:
+        try:
+            return function(*values, **named)
+        except StopIteration as error:
+            raise RuntimeError("An iterator ended too early.") from error
+
+    return run
 
 
 async def in_thread(
@@ -28,7 +47,7 @@ async def in_thread(
 
     def asked() -> Result:
         try:
-            return context.run(function, *values, **named)
+            return context.run(ending(function), *values, **named)
         finally:
             if connection.vendor == "postgresql" or connection.errors_occurred:
                 connection.close()

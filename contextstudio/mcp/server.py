@@ -18,6 +18,7 @@ from contextstudio.accounts.domain.errors import DomainError, problem
 from contextstudio.accounts.idempotency import RecordedResponse
 from contextstudio.accounts.responses import PROBLEM, dump, outage
 from contextstudio.database.outages import FAULTS
+from contextstudio.database.thread_pool import ending
 from contextstudio.web.guard import Receive, Scope, Send
 from operations.tools import call_once, chosen, read_call
 from operations.tools.schemas import function_schemas
@@ -70,7 +71,7 @@ async def _call_tool(
 ) -> types.CallToolResult:
     caller: Caller = context.request.scope[_CALLER]  # type: ignore[union-attr]  # over HTTP
     arguments = params.arguments or {}
-    result: types.CallToolResult = await database_sync_to_async(_answer)(
+    result: types.CallToolResult = await database_sync_to_async(ending(_answer))(
         caller, params.name, arguments
     )
     return result
