@@ -33,6 +33,7 @@ from .accounts.responses import dump, outage, problem_response, read_json, too_d
 from .accounts.shape import sentence, wrong_shape
 from .web.idempotency import idempotent
 from .web.openapi.description import DescribedAPI
+from .web.preconditions import at_expected_head
 
 
 class Key(HttpBearer):
@@ -96,6 +97,8 @@ api = DescribedAPI(
     docs_url="/docs",
     urls_namespace="api",
 )
+# The second wraps the first: a repeat is answered whatever was recorded since.
+api.add_decorator(at_expected_head, mode="view")
 api.add_decorator(idempotent, mode="view")
 # Routes set `operation_id`: version 1 promises it, wherever a route's code is.
 for router in (*ACCOUNTS, *THREADS, *OPERATIONS, *ARCHIVE):

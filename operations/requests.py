@@ -1,11 +1,14 @@
 """What a caller of the API expects: the head that they know of, the tags that are active."""
 
 from enum import StrEnum
-from typing import Literal
+from functools import wraps
+from typing import Any, Literal
 
 from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.idempotency import Route
 from operations.domain.log.expected import HeaderHead
 
 
@@ -31,6 +34,17 @@ def expected_head(request: HttpRequest, given: int | None) -> int | None:
             at=[HeaderHead.HEADER],
         )
     return HeaderHead(text)
+
+
+def takes_head(route: Route) -> Route:
+    """Mark a route that compares the expected head itself, in its own time."""
+
+    @wraps(route)
+    def marked(request: HttpRequest, **values: Any) -> HttpResponseBase:
+        return route(request, **values)
+
+    marked.takes_head = True  # type: ignore[attr-defined]  # functions take any
+    return marked
 
 
 def tags_of(active_tags: str | None) -> frozenset[str] | None:

@@ -5,11 +5,12 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
+from ninja.decorators import decorate_view
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
 from operations.log.transaction import refuse_stale
-from operations.requests import expected_head
+from operations.requests import expected_head, takes_head
 from threads.store.selectors import get_session
 
 from . import services
@@ -32,6 +33,7 @@ router = Router(tags=["pruning"])
     operation_id="archive_pruning_api_prune",
     summary="Prune a session",
 )
+@decorate_view(takes_head)
 def prune(
     request: HttpRequest, session_id: uuid.UUID, body: PruneIn | None = None
 ) -> HttpResponse:

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
+from ninja.decorators import decorate_view
 from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.errors import Invalid
 from contextstudio.accounts.models import Project
 from contextstudio.accounts.selectors import default_project, get_project
-from operations.requests import expected_head
+from operations.requests import expected_head, takes_head
 from threads.store.selectors import get_session
 
 from . import choosing, providers, services
@@ -38,6 +39,7 @@ router = Router(tags=["summaries"])
     operation_id="archive_summaries_api_order_summary",
     summary="Order a summary",
 )
+@decorate_view(takes_head)
 def order_summary(
     request: HttpRequest, session_id: uuid.UUID, body: SummaryIn
 ) -> Status[dict[str, Any]]:

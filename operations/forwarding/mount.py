@@ -36,7 +36,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
 _PATH = re.compile(r"/api/sessions/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/apply")
-_BY_DJANGO = frozenset({b"idempotency-key", b"transfer-encoding"})
+_BY_DJANGO = frozenset({b"idempotency-key", b"if-match", b"transfer-encoding"})
 """Requests with these headers are left to Django."""
 
 

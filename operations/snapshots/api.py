@@ -5,10 +5,11 @@ from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
+from ninja.decorators import decorate_view
 
 from contextstudio.accounts.authentication import caller_of
 from operations.edits.schemas import HeadIn, SwitchOut, present_transaction
-from operations.requests import expected_head
+from operations.requests import expected_head, takes_head
 from threads.store.selectors import get_session
 
 from . import selectors, services
@@ -36,6 +37,7 @@ def snapshots(request: HttpRequest, session_id: uuid.UUID) -> dict[str, Any]:
     operation_id="operations_api_take_snapshot",
     summary="Take a snapshot",
 )
+@decorate_view(takes_head)
 def take_snapshot(
     request: HttpRequest, session_id: uuid.UUID, body: SnapshotIn
 ) -> Status[Any]:
@@ -79,6 +81,7 @@ def delete_snapshot(
     operation_id="operations_api_restore_snapshot",
     summary="Restore a snapshot",
 )
+@decorate_view(takes_head)
 def restore_snapshot(
     request: HttpRequest, session_id: uuid.UUID, name: str, body: HeadIn | None = None
 ) -> dict[str, Any]:

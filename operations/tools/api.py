@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router
+from ninja.decorators import decorate_view
 from ninja.params.functions import Query
 
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.responses import json_response
-from operations.requests import expected_head
+from operations.requests import expected_head, takes_head
 
 from . import TOOLS, Tool, call_once, chosen, read_call
 from .schemas import Format as ToolFormat
@@ -55,6 +56,7 @@ def _add_route(tool: type[Tool]) -> None:
     """Give a tool its own path, with the schema of its arguments."""
     described = Annotated[dict[str, Any], _ArgumentsOf(tool)]
 
+    @decorate_view(takes_head)
     def call(request: HttpRequest, arguments: Body[described]) -> HttpResponse:
         return _called(request, tool.name, arguments)
 
@@ -75,6 +77,7 @@ for each in TOOLS.values():
 @router.post(
     "/tools/{name}", operation_id="operations_api_call_tool", summary="Call a tool"
 )
+@decorate_view(takes_head)
 def call_tool(
     request: HttpRequest, name: str, arguments: Body[dict[str, Any]]
 ) -> HttpResponse:

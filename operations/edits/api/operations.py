@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router, Status
+from ninja.decorators import decorate_view
 from ninja.params.functions import Path, Query
 
 from contextstudio.accounts.authentication import caller_of
@@ -45,7 +46,7 @@ from operations.log.presentation import (
 )
 from operations.log.selectors import load_history, load_thread
 from operations.log.transaction import LogTransaction, refuse_stale
-from operations.requests import expected_head
+from operations.requests import expected_head, takes_head
 from threads.store.selectors import get_session
 
 router = Router(tags=["operations"])
@@ -56,13 +57,15 @@ def _recording(
     path: str, operation_id: str, summary: str, *, tag: str = "operations"
 ) -> _Decorator:
     """A route that returns what was switched, undone or reviewed."""
-    return router.post(
+    register = router.post(
         path,
         response=SwitchOut,
         operation_id=operation_id,
         summary=summary,
         tags=[tag],
     )
+    compared = decorate_view(takes_head)
+    return lambda route: register(compared(route))
 
 
 @router.post(
@@ -71,6 +74,7 @@ def _recording(
     operation_id="operations_api_record_operation",
     summary="Record an operation",
 )
+@decorate_view(takes_head)
 def record_operation(
     request: HttpRequest, session_id: uuid.UUID, body: Body[AnyEdit]
 ) -> Status[Any]:
@@ -240,6 +244,7 @@ def amend(
     operation_id="operations_api_record_bundle",
     summary="Record a bundle",
 )
+@decorate_view(takes_head)
 def record_bundle(
     request: HttpRequest, session_id: uuid.UUID, body: BundleIn
 ) -> Status[Any]:
@@ -318,6 +323,7 @@ def reject_bundle(
     summary="Stage edits",
     tags=["ledger"],
 )
+@decorate_view(takes_head)
 def stage(request: HttpRequest, session_id: uuid.UUID, body: BundleIn) -> Status[Any]:
     """Stage edits: they wait, with any staged before, as one bundle until the caller commits it."""
     transaction = services.record_bundle(

@@ -162,6 +162,11 @@ def test_a_repeat_by_idempotency_key_is_the_first_answer(door: Door) -> None:
     assert again.headers["idempotent-replayed"] == "true"
 
 
+def test_a_head_that_is_passed_is_refused(door: Door) -> None:
+    assert door.send(said(6), headers={"if-match": '"7"'}).status == 409
+    assert door.send(said(6), headers={"if-match": '"0"'}).status == 200
+
+
 def test_a_key_that_was_revoked_asks_no_more(door: Door) -> None:
     ApiKey.objects.update(revoked_at="2020-01-01T00:00:00Z")
     assert door.send(said(6)).status == 401
