@@ -224,7 +224,7 @@ class SessionIndex:
             self.cleared[number] = claude_record.cleared_by(record)
         elif type_ == SUMMARY:
             self.summaries[number] = self._last_boundary.get(group, -1)
-            self.notes[group].message_count += 1
+            self.notes[group].count_message(record)
         elif taken := claude_record.taken_by(record):
             self.taken[number] = taken
 

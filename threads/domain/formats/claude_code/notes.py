@@ -37,12 +37,16 @@ class ConversationNotes:
         """The best title, or an empty string."""
         return fields.first(self.titles.get(kind, "") for kind in TITLES)
 
-    def note_message(self, type_: str, flags: int, record: dict[str, Any]) -> None:
-        """Note a message: its model, and the user's first words."""
-        message = record["message"]
+    def count_message(self, record: dict[str, Any]) -> None:
+        """Count a message, or the summary of a compaction; the first one's id may name it."""
         if not self.message_count:
             self.first_id = fields.word(record, "uuid")
         self.message_count += 1
+
+    def note_message(self, type_: str, flags: int, record: dict[str, Any]) -> None:
+        """Note a message: its model, and the user's first words."""
+        message = record["message"]
+        self.count_message(record)
         if type_ == "assistant":
             model = message.get("model")
             if model != self.model and model != SYNTHETIC:

@@ -268,6 +268,17 @@ def test_too_many_agents_stay_events(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the others (1) are kept as events" in left.message
 
 
+def test_agents_that_begin_with_a_summary_are_named_by_it() -> None:
+    side = {"isSidechain": True}
+    sums = [user(id_, None, "Sum.", **side, isCompactSummary=True) for id_ in "xy"]
+    [_, *agents] = read_all(*ASKED, *sums, answer("x2", "x", text("On."), **side))
+
+    assert [agent.external_id for agent in agents] == [
+        f"{SESSION}/agent-x",
+        f"{SESSION}/agent-y",
+    ]
+
+
 def test_a_file_of_agents_alone_is_one_conversation() -> None:
     second = [user("y1", None, "Also.", isSidechain=True)]
     [agent] = read_all(*AGENT, *second)
