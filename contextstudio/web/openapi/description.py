@@ -58,12 +58,14 @@ class DescribedAPI(NinjaAPI):
         self._described: dict[str, OpenAPISchema] = {}
 
     def add_router(self, prefix: str, router: Router, **options: Any) -> None:  # type: ignore[override]  # never by name
-        """Add routes, which refuse unknown parameters."""
+        """Add routes, which refuse unknown parameters; what can be read is there for HEAD too."""
         super().add_router(prefix, router, **options)
         for path in router.path_operations.values():
             for operation in path.operations:
                 self._models += [*operation.models, *operation.response_models.values()]
                 operation.models = [*operation.models, names_model(operation)]
+                if "GET" in operation.methods:
+                    operation.methods = [*operation.methods, "HEAD"]
 
     def validation_error_from_error_contexts(
         self, error_contexts: list[ValidationErrorContext[Any]]
@@ -103,6 +105,7 @@ class DescribedAPI(NinjaAPI):
         components["responses"] = {ProblemDocument.__name__: _REFUSAL}
         components["parameters"] = {"IdempotencyKey": _IDEMPOTENCY_KEY}
         for route in described["paths"].values():
+            route.pop("head", None)  # it goes without saying
             for method, operation in route.items():
                 _complete(operation, writes=method.upper() not in SAFE_METHODS)
         return described

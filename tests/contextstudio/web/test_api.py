@@ -2,6 +2,7 @@
 
 import json
 import re
+import uuid
 from typing import Any
 
 import jsonschema
@@ -146,6 +147,19 @@ def test_a_form_that_cannot_be_read_is_refused_as_everything_is(
     refused = agent.post(f"/api{path}", body.encode(), kind, headers=once)
     assert told in is_problem(refused, 422)["detail"]
     assert not Session.objects.exists()
+
+
+@pytest.mark.django_db
+def test_whatever_can_be_read_has_a_head(agent: Client) -> None:
+    session_id = make_session(agent, 2)
+    for path in ("", f"/{session_id}", f"/{session_id}/export?format=openai"):
+        read = agent.get(f"/api/sessions{path}")
+        head = agent.head(f"/api/sessions{path}")
+        assert (head.status_code, head["Content-Type"]) == (200, read["Content-Type"])
+        assert b"".join(head) == b""
+    assert agent.head("/api/sessions/import").status_code == 405
+    assert agent.head(f"/api/sessions/{uuid.uuid4()}").status_code == 404
+    assert not [path for path, route in DESCRIBED["paths"].items() if "head" in route]
 
 
 @pytest.mark.django_db
