@@ -5,7 +5,7 @@ The thread is the path to the last line; lines abandoned by a rewind are a branc
 (one JSON object) have Gemini CLI's format.
 
 A sub-agent's lines are in a file of its own, `subagents/<session>/agent-<id>.jsonl`, with its
-session's id.
+session's id. The call that started it is in `agent-<id>.meta.json` beside it (`qwen_agents.py`).
 
 Source: github.com/QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`,
 `sessionService.ts`, `chatCompressionService.ts`; `packages/core/src/agents/agent-transcript.ts`.
@@ -39,6 +39,8 @@ from threads.domain.transcript import (
     Transcript,
     Warning,
 )
+
+from . import qwen_agents
 
 NAME = "qwen_code"
 LABEL = "a Qwen Code session"
@@ -228,4 +230,6 @@ def _score(sample: Sample) -> float:
     return 0.95 if any(map(is_of_qwen, sample.records)) else 0
 
 
-FORMAT = Format(NAME, LABEL, _score, read)
+FORMAT = Format(
+    NAME, LABEL, _score, read, gather=lambda folder: qwen_agents.gather(folder, read)
+)

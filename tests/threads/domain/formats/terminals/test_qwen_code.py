@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
+from tests.threads.support.folders import folder
 from tests.threads.support.readings import (
     compactions,
     events,
@@ -16,6 +17,7 @@ from tests.threads.support.readings import (
 )
 from tests.threads.support.transcripts import lines
 from threads.domain.formats.kit.graph import branches
+from threads.domain.formats.terminals import qwen_code
 from threads.domain.message import Role, Usage
 from threads.domain.part import Text, Thinking, ToolCall, ToolResult
 from threads.domain.transcript import Parent, Relation
@@ -185,6 +187,51 @@ def test_a_session_without_messages_is_refused() -> None:
         read(lines(said("1", None, "user")))
     with pytest.raises(Invalid, match="a Qwen Code session"):
         read(b"", "qwen_code")
+
+
+def agent(id_: str, *answers: str) -> bytes:
+    side = {"isSidechain": True, "agentId": id_}
+    said = [answer(f"{id_}{n}", "1", words) for n, words in enumerate(answers)]
+    return lines(*(one | side for one in [user("1", None, "Look."), *said]))
+
+
+def test_what_is_noted_beside_a_sub_agent_names_its_call() -> None:
+    meta = {"description": "Lamps", "toolUseId": "c1", "parentAgentId": None}
+    deeper = {"toolUseId": "c2", "parentAgentId": "one"}
+    beside = folder(
+        {
+            "q-1.jsonl": lines(user("1", None, "Look.")),
+            "q-1.meta.json": meta,
+            "s/agent-one.jsonl": agent("one", "Left.", "Found."),
+            "s/agent-one.meta.json": meta,
+            "s/agent-two.jsonl": agent("two", "Deeper."),
+            "s/agent-two.meta.json": deeper,
+            "s/agent-old.jsonl": agent("old", "Once."),
+            "s/agent-old.meta.json": b"{",
+            "s/agent-empty.jsonl": lines(line("0", None, "system")),
+            "s/agent-empty.meta.json": meta,
+            "s/agent-none.meta.json": meta,
+            "s/agent-other.jsonl": lines({"type": "user"}),
+            "s/agent-other.meta.json": meta,
+            "s/agent-void.jsonl": lines(said("1", None, "user", {})),
+            "s/agent-void.meta.json": meta,
+        }
+    )
+
+    old, one, two = qwen_code.FORMAT.gather(beside) if qwen_code.FORMAT.gather else []
+
+    first, branch = one.transcripts
+    assert one.members == {"s/agent-one.jsonl", "s/agent-one.meta.json"}
+    assert (first.title, first.member) == ("Lamps", "s/agent-one.jsonl")
+    assert first.parent == Parent(
+        external_id="q-1", relation=Relation.SUBAGENT, call_id="c1"
+    )
+    assert branch.parent and branch.parent.external_id == first.external_id
+    assert events(first) == ["sidecar"]
+    [nested] = two.transcripts
+    assert nested.parent and nested.parent.external_id == "q-1/one"
+    [unknown] = old.transcripts
+    assert unknown.parent == Parent(external_id="q-1", relation=Relation.SUBAGENT)
 
 
 def test_a_sub_agent_s_file_is_a_conversation_of_its_own() -> None:
