@@ -2,10 +2,12 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -84,6 +86,25 @@ def test_a_refusal_says_in_which_file_and_where_in_it(
     answer = upload(agent, data)
     assert answer.status_code == 422
     assert answer.json()["at"] == ["file", *at]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_compressed_file_that_is_cut_off_says_so(
+    agent: Client, pack: Callable[[bytes], bytes]
+) -> None:
+    packed = pack(CHAT)
+    refused = upload(agent, packed[:12]).json()
+    assert (refused["code"], refused["at"]) == (
+        "archive_damaged",
+        ["file", "chat.json"],
+    )
+    assert "ends too early" in refused["detail"]
+    # All of it comes out, and only its checksum is missing, or a second frame.
+    whole = packed[:-8] if pack is gzip.compress else packed + packed[:12]
+    made = upload(agent, whole).json()
+    (warning,) = made["warnings"]
+    assert (warning["code"], made["warning_count"]) == ("damaged", 1)
+    assert warning["detail"].startswith("chat.json: It is damaged, or ends too early")
 
 
 def test_an_import_needs_a_file_a_known_format_and_the_right_to_edit(

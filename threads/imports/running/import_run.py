@@ -32,6 +32,7 @@ from .outcome import (
     begin_row,
     imports_staged_by,
     no_messages_refusal,
+    problem_report,
     sessions_of,
     write_report,
 )
@@ -76,6 +77,8 @@ class ImportRun:
     """The files that `run_at_once` read conversations from."""
     refused: list[Source] = field(default_factory=list)
     """Rows of files that yielded nothing, not yet written."""
+    is_damaged: bool = False
+    """Whether the upload is a compressed file that could not be unpacked to its end."""
 
     def __post_init__(self) -> None:
         # Before any transaction: loading it within one would block all other writers.
@@ -130,6 +133,7 @@ class ImportRun:
         brought = unpack(self.upload, tick=self.progress.unpacked)
         self.files = {one.name: one for one in brought.members}
         self.secret = brought.secret
+        self.is_damaged = not brought.is_folder and bool(brought.problems)
         return brought
 
     def _begin(self) -> set[str]:
@@ -233,6 +237,12 @@ class ImportRun:
     ) -> None:
         """Name refused files in the report. Raises the refusal if the upload is a single file."""
         self.matcher.sources = []
+        if alone and self.is_damaged:
+            refusal = Invalid(
+                "This is a compressed file that is damaged, or ends too early: there is no message "
+                "in what could be unpacked.",
+                code="archive_damaged",
+            )
         if alone and isinstance(refusal, Invalid):
             raise at_file(refusal, files[0].name) from refusal.__cause__
         if alone:
@@ -307,7 +317,7 @@ class ImportRun:
             source = self.matcher.source(
                 KeptFile(problem.name, "", 0),
                 outcome=FileOutcome.FAILED,
-                report={"reason": problem.sentence},
+                report=problem_report(problem),
             )
             self.refused.append(source)
         self._save_refused()

@@ -11,10 +11,12 @@ from django.utils import timezone
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
 from contextstudio.database.prepared import Param, Prepared
 from threads.domain.tally import Tally
 from threads.domain.transcript import Warning
+from threads.imports.archives import Problem
 from threads.imports.upload import FIELD
 from threads.models import Import, Session, Source
 from threads.sessions.services import clean_title
@@ -139,6 +141,18 @@ def write_report(row: Import) -> None:
         **tally.report(),
     }
     row.save(update_fields=["report"])
+
+
+def problem_report(problem: Problem) -> dict[str, Any]:
+    """The report of what could not be unpacked: why, also as a warning of its import."""
+    tally = Tally()
+    words = f"{problem.name}: {problem.sentence}"
+    tally.warn([Warning(problem.code, words)])
+    return {
+        "reason": storable(problem.sentence),
+        "codes": dict(tally.codes),
+        "warnings": tally.warnings,
+    }
 
 
 def no_messages_refusal(row: Import) -> Invalid:
