@@ -38,6 +38,10 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 CALLS = ("toolRequest", "frontendToolRequest")
 OWN = frozenset({*CALLS, "toolResponse", "systemNotification", "actionRequired"})
 """Blocks that only Goose has."""
+UNSENT = frozenset(
+    {"systemNotification", "actionRequired", "toolConfirmationRequest", "error"}
+)
+"""Blocks that Goose shows to its user and sends to no model."""
 
 
 class ItemsWithVisibility(NamedTuple):
@@ -110,12 +114,15 @@ def _message(row: Element) -> Iterator[Item]:
     yield read_message(row.value, row.record)
 
 
-def read_message(value: JSON, record: str) -> Message:
-    """The message in a value. Raises Invalid if it isn't one."""
+def read_message(value: JSON, record: str) -> Message | Event:
+    """The message in a value; an event if no model was sent it. Raises Invalid if it isn't one."""
     given = fields.require(value, dict, "a message", ())
     content = fields.require(
         given.get("content"), list, "a list of blocks", ("content",)
     )
+    kinds = [fields.text(block, "type") for block in content]
+    if kinds and UNSENT.issuperset(kinds):
+        return Event(kinds[0], record, fields.moment(given.get("created")))
     parts = [
         p for i, block in enumerate(content) for p in _block(block, ("content", i))
     ]

@@ -116,6 +116,19 @@ def test_a_call_that_was_misspelled_is_kept_whole() -> None:
     )
 
 
+def test_what_goose_only_shows_its_user_is_an_event() -> None:
+    note = {"type": "systemNotification", "msg": "Compacting."}
+    asked = {"type": "actionRequired", "data": {}}
+    chat = [
+        *GOOSE_CHAT,
+        {"role": "assistant", "created": 1, "content": [note, asked]},
+        {"role": "assistant", "content": []},
+    ]
+    [found] = readings.read({"messages": chat})
+    assert readings.parts(found) == [*SAID, ()]
+    assert readings.events(found) == ["systemNotification"]
+
+
 def test_other_blocks_are_read() -> None:
     note = {"type": "systemNotification", "msg": "Compacted."}
     assert parts_of(
