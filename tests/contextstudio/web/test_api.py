@@ -150,6 +150,21 @@ def test_a_form_that_cannot_be_read_is_refused_as_everything_is(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("words", ["new", "\\ud800 new"], ids=["plain", "surrogate"])
+def test_of_a_member_that_is_sent_twice_the_last_counts(
+    agent: Client, words: str
+) -> None:
+    said = f'{{"role": "user", "content": "old", "content": "{words}"}}'
+    body = f'{{"messages": [], "messages": [{said}]}}'.encode()
+    made = agent.post("/api/sessions", body, "application/json").json()
+    other = make_session(agent, 0)
+    agent.post(f"/api/sessions/{other}/apply", body, "application/json")
+    for session_id in (made["id"], other):
+        read = agent.get(f"/api/sessions/{session_id}/messages").json()["items"]
+        assert [one["content"] for one in read] == [json.loads(f'"{words}"')]
+
+
+@pytest.mark.django_db
 def test_whatever_can_be_read_has_a_head(agent: Client) -> None:
     session_id = make_session(agent, 2)
     for path in ("", f"/{session_id}", f"/{session_id}/export?format=openai"):
