@@ -208,7 +208,7 @@ def test_what_is_noted_beside_a_sub_agent_names_its_call() -> None:
             "s/agent-two.meta.json": deeper,
             "s/agent-old.jsonl": agent("old", "Once."),
             "s/agent-old.meta.json": b"{",
-            "s/agent-empty.jsonl": lines(line("0", None, "system")),
+            "s/agent-empty.jsonl": lines(said("1", None, "user")),
             "s/agent-empty.meta.json": meta,
             "s/agent-none.meta.json": meta,
             "s/agent-other.jsonl": lines({"type": "user"}),
