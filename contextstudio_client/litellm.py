@@ -117,7 +117,7 @@ class ContextStudioCallback(CustomLogger):
             rewritten.pop("system", None)  # it may be left out, as a message may
             if applied.system is not None:
                 rewritten["system"] = applied.system
-        return rewritten
+        return _without_thinking(rewritten) if applied.thinking_off else rewritten
 
     async def async_post_call_success_hook(
         self, data: JSON, user_api_key_dict: Any, response: Any
@@ -157,6 +157,26 @@ class ContextStudioCallback(CustomLogger):
             await session.append([reply], expected_count=recorded.message_count)
         except StudioError as error:
             not_recorded(error)
+
+
+def _without_thinking(data: JSON) -> JSON:
+    """The request without thinking that its provider would refuse, and edits that require it."""
+    mode, editing = data.get("thinking"), data.get("context_management")
+    if not isinstance(mode, dict) or mode.get("type") != "enabled":
+        return data
+    kept = {name: value for name, value in data.items() if name != "thinking"}
+    if isinstance(editing, dict) and isinstance(edits := editing.get("edits"), list):
+        left = [one for one in edits if not _clears_thinking(one)]
+        kept["context_management"] = {**editing, "edits": left}
+        if not left:
+            del kept["context_management"]
+    return kept
+
+
+def _clears_thinking(edit: Any) -> bool:
+    return isinstance(edit, dict) and str(edit.get("type")).startswith(
+        "clear_thinking_"
+    )
 
 
 def _status(error: StudioError) -> int:

@@ -112,7 +112,8 @@ class Applied:
     """What to send instead of one's own messages.
 
     `session_id` is the session that holds them: a different one than asked if the messages turned
-    out to be a separate conversation. `message_count` is how many messages it now holds.
+    out to be a separate conversation. `message_count` is how many messages it now holds. If
+    `thinking_off` is set, Anthropic would refuse these messages with `thinking` of type `enabled`.
     """
 
     messages: list[JSON]
@@ -124,6 +125,7 @@ class Applied:
     session_id: str
     message_count: int
     system: Any = None
+    thinking_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,9 @@ class ApplyOut(BaseModel):
     """Ids of the operations that applied."""
     suspended: list[SuspendedOut]
     issues: list[IssueOut]
+    thinking_off: bool
+    """Whether the provider would refuse these messages with `thinking` of type `enabled`: the
+    response in progress lost the thinking that it must begin with (R6, R7)."""
     steps: list[StepOut]
     injected: list[InjectedOut]
     """The memos that were put before the history: at most five."""

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from contextstudio.accounts.domain.errors import Invalid
-from contextstudio.accounts.responses import dump
+from contextstudio.accounts.responses import dump, read_json
 from operations.context.inputs import ContextInputs, counter_of
 from operations.context.pipeline import (
     DraftedRequest,
@@ -33,6 +33,7 @@ from operations.domain.forwarding.sent import (
 )
 from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
 from operations.domain.providers.passes.work import findings_to_issues
+from operations.domain.providers.progress import lost_thinking
 from operations.domain.providers.request import PROMPT, Issue, Severity
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
@@ -154,6 +155,19 @@ def _grows_from(inputs: ContextInputs) -> Hashable:
     None if a policy or a slice selects messages: then the end affects what is sent.
     """
     return None if inputs.chooses else inputs.thread.lineage
+
+
+def is_thinking_off(inbound: Inbound, sent: Outbound) -> bool:
+    """Whether the provider would refuse the messages that go out if thinking is `enabled`."""
+    if inbound.format != "anthropic" or all(one.rule != "R7" for one in sent.issues):
+        return False  # nothing was lost
+    blocks = (portion.block for portion in reversed(sent.portions))
+    pieces = (one.piece for block in blocks for one in reversed(block.messages))
+    given = inbound.messages
+    out = (
+        read_json(one) if isinstance(one, bytes) else given[one.start] for one in pieces
+    )
+    return lost_thinking(reversed(given), out)
 
 
 def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:

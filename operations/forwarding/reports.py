@@ -124,6 +124,8 @@ def written_report(
     outcomes: OperationOutcomes,
     sent: Outbound,
     layers: Sequence[Layer],
+    *,
+    is_thinking_off: bool,
 ) -> bytes:
     """The report as JSON: what was done to the messages, and the system prompt if separate."""
     system = {} if sent.system is None else {"system": sent.system}
@@ -132,6 +134,7 @@ def written_report(
             "applied": outcomes.applied,
             "suspended": outcomes.suspended,
             "issues": [present_issue(issue) for issue in sent.issues],
+            "thinking_off": is_thinking_off,
         }
     )
     tail = dump(

@@ -39,7 +39,13 @@ from . import alignment, answers, client_edits, continuation
 from .alignment import Inbound, RequestAlignment
 from .answers import Answer
 from .before_lock import PreparedRequest, client_messages, inputs_for
-from .outbound import Outbound, keep_last, keep_outbound, make_outbound
+from .outbound import (
+    Outbound,
+    is_thinking_off,
+    keep_last,
+    keep_outbound,
+    make_outbound,
+)
 from .reports import OperationOutcomes, operation_outcomes, written_report
 from .requests.records import RequestFacts, record_request
 from .sent.keeping import NONE_PACKED
@@ -217,7 +223,10 @@ def _make_answer(
     )
     report = b""
     if not inbound.is_forwarded:
-        report = written_report(session, outcomes, sent, inputs.layers)
+        off = is_thinking_off(inbound, sent)
+        report = written_report(
+            session, outcomes, sent, inputs.layers, is_thinking_off=off
+        )
     answer = Answer(splice=sent.splice, report=report)
     runs: Sequence[PieceRun] = ()
     if inbound.append:

@@ -219,6 +219,38 @@ def test_a_system_beside_the_messages_that_an_operation_leaves_out_is_not_sent(
     assert "Be brief." not in json.dumps(gateway.asked[-1].json)
 
 
+CLEARING = {"type": "clear_thinking_20251015", "keep": "all"}
+OTHER = {"type": "clear_tool_uses_20250919"}
+
+
+@pytest.mark.parametrize("kept", [[], [OTHER]])
+def test_thinking_is_off_where_an_operation_left_out_what_it_needs(
+    gateway: Gateway, studio: Client, name: str, kept: list[Any]
+) -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "14"}
+    body = {
+        **IN_ANTHROPICS_FORM,
+        "max_tokens": 9000,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
+        "context_management": {"edits": [CLEARING, *kept]},
+        "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+        "messages": [
+            {"role": "user", "content": "One"},
+            {"role": "assistant", "content": [thought, call]},
+            {"role": "user", "content": [result]},
+        ],
+    }
+    gateway.ask("/v1/messages", body, name).raise_for_status()
+    assert gateway.asked[-1].json["thinking"] == body["thinking"]
+    studio.session(external_id=name).record("snip", start_idx=0, end_idx=0)
+    gateway.ask("/v1/messages", body, name).raise_for_status()
+    sent = gateway.asked[-1].json
+    assert "thinking" not in sent
+    assert (sent.get("context_management") or {}).get("edits", []) == kept
+
+
 def test_a_request_without_a_session_passes_as_it_is(
     gateway: Gateway, studio: Client
 ) -> None:

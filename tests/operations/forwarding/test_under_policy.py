@@ -250,3 +250,24 @@ def test_a_changed_message_keeps_reasoning_that_the_client_returns(
         assert reasoning == [None] * 8
     passed = [place for place, one in enumerate(out) if "x" in one]
     assert passed == ([0, 2, 5, 7] if returns else [0, 1, 2, 5, 6, 7])
+
+
+def test_the_answer_says_whether_thinking_must_be_off(agent: Client) -> None:
+    """Its caller knows the mode of thinking, and turns it off (R6)."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2VhbA=="}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "14"}
+    given = [
+        *said(3),
+        {"role": "assistant", "content": [thought, call]},
+        {"role": "user", "content": [result]},
+    ]
+    session_id = make_session(agent, [])
+    assert not apply(agent, session_id, given, format="anthropic")["thinking_off"]
+    operate(agent, session_id, "snip", targets=["m1"])
+    again = apply(agent, session_id, given, format="anthropic")
+    assert again["thinking_off"]
+    assert thought not in again["messages"][-2]["content"]
+    answer = [{"role": "assistant", "content": "14."}, *said(1)]
+    later = apply(agent, session_id, [*given, *answer], format="anthropic")
+    assert not later["thinking_off"]
