@@ -59,8 +59,6 @@ class ContextInputs:
     tools: Sequence[dict[str, Any]] = ()
     epochs: Epochs = NO_EPOCHS
     """What was sent so far, if the provider's signatures depend on it."""
-    returns_reasoning: bool = False
-    """See `Draft`."""
     basis: Hashable = None
     """What the thread depends on, as a cache key; None if nothing made from it may be cached."""
     plain: Sequence[UnreadMessage | None] = ()
@@ -76,8 +74,7 @@ class ContextInputs:
         """Inputs with equal versions make equal requests; None if the version isn't known."""
         return self.basis and (
             *(self.basis, self.provider, self.model, self.can_recall),
-            *(self.returns_reasoning, self.epochs),
-            *(self.policy, self.preference, tuple(self.layers)),
+            *(self.policy, self.preference, tuple(self.layers), self.epochs),
         )
 
     @property

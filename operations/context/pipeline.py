@@ -143,7 +143,6 @@ def make_draft(
         signed=found.signed,
         tools=inputs.tools,
         can_recall=inputs.can_recall,
-        returns_reasoning=inputs.returns_reasoning,
     )
     return DraftedRequest(assembly, draft, found.is_same)
 

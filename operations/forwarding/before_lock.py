@@ -11,7 +11,7 @@ import logging
 import uuid
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 from contextstudio.accounts.domain.caller import Caller
@@ -161,7 +161,7 @@ def inputs_for(
     `new` are its messages that are not recorded yet, after the `held` originals. `plain` holds
     what is known of messages without reading them.
     """
-    made = inputs_of(
+    return inputs_of(
         session,
         MessageReader(session, thread, held=held, inbound=new),
         inbound.format,
@@ -172,7 +172,6 @@ def inputs_for(
         can_recall=inbound.can_recall,
         plain=plain,
     )
-    return replace(made, returns_reasoning=inbound.returns_reasoning)
 
 
 def client_messages(inbound: Inbound) -> Callable[[int, int], Raw]:

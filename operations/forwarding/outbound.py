@@ -200,7 +200,7 @@ def _basis(inputs: ContextInputs, inbound: Inbound) -> Hashable:
     session = inputs.session
     return (
         *(inputs.provider, inputs.model, inputs.encoding, dump(inputs.tools)),
-        *(inputs.can_recall, inputs.returns_reasoning),
+        inputs.can_recall,
         *(session.title, session.parsing_strategy, session.encoding),
         *(session.project_id, dump(inbound.system)),
     )

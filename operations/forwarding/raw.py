@@ -5,7 +5,6 @@ with the bytes of the last one, up to the end of its last message, only the rest
 """
 
 import hashlib
-import re
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,6 @@ comparing gets slow."""
 _HOLE = b"[0]"
 """Replaces the list of messages to check that this list is the one that a parser reads."""
 _IN_HOLE = [msgspec.Raw(b"0")]
-_REASONING = re.compile(rb'"reasoning_content"\s*:\s*"')
 
 
 class Members(msgspec.Struct):
@@ -83,8 +81,6 @@ class Beginning:
 
     pieces: tuple[bytes, ...]
     bounds: MessageBounds
-    returns_reasoning: bool = False
-    """See `RawRequest.returns_reasoning`."""
     token: object = field(default_factory=object)
     """Identifies a beginning without holding its bytes."""
 
@@ -166,20 +162,8 @@ class RawRequest:
             return known
         _, end = bounds[-1]
         if known is None or len(known.pieces) == _MAX_PIECES:
-            return Beginning((self.body[:end],), bounds, self.returns_reasoning)
-        pieces = *known.pieces, self.body[known.length : end]
-        return Beginning(pieces, bounds, self.returns_reasoning)
-
-    @cached_property
-    def returns_reasoning(self) -> bool:
-        """Whether a response in it has its reasoning as text, as hosts of OpenAI Chat's form do."""
-        known = self.known_beginning
-        if known is None:
-            return _REASONING.search(self.body) is not None
-        return (
-            known.returns_reasoning
-            or _REASONING.search(self.body, known.length) is not None
-        )
+            return Beginning((self.body[:end],), bounds)
+        return Beginning((*known.pieces, self.body[known.length : end]), bounds)
 
     @property
     def mark(self) -> Hashable:

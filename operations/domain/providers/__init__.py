@@ -76,7 +76,7 @@ class CompiledPortion(NamedTuple):
 def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
     """Compile messages that may be only part of a request: see `Draft.is_followed`."""
     found = PROVIDERS[provider]
-    work = Work(draft, _rules(found, draft))
+    work = Work(draft, found.rules)
     turns, prompt = _prepare(work), _system_of(work)
     request, messages, system, origins = found.write(turns, work, prompt)
     issues = findings_to_issues(work.findings)
@@ -84,11 +84,6 @@ def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
         request, messages, system, tuple(origins), issues, tuple(turns), prompt
     )
     return CompiledPortion(compiled, work.findings, tuple(sorted(work.breaks)))
-
-
-def _rules(provider: Provider, draft: Draft) -> Rules:
-    returns = draft.returns_reasoning and provider.rules is chat.OPENAI
-    return chat.WITH_REASONING if returns else provider.rules
 
 
 def _prepare(work: Work) -> list[Turn]:

@@ -5,7 +5,6 @@ the package mistral-common; api-docs.deepseek.com (create-chat-completion, think
 """
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from operations.domain.tree.key import Key
@@ -37,8 +36,6 @@ OPENAI = Rules(
     written_arguments=True,
     speakers=re.compile(r"[a-zA-Z0-9_-]{1,64}"),
 )
-WITH_REASONING = replace(OPENAI, reasoning=Reasoning.WORDS)
-"""A host of OpenAI's form to which the client returns the reasoning of responses."""
 MISTRAL = Rules(
     strategies=frozenset({"mistral"}),
     ids=Alphabet(legal=re.compile(r"[a-zA-Z0-9]+"), longest=9, shortest=9),

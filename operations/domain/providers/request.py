@@ -156,9 +156,6 @@ class Draft:
     """Whether other messages follow these, so that their end needs no repair."""
     can_recall: bool = True
     """Whether the model has a tool that recalls what is left out."""
-    returns_reasoning: bool = False
-    """Whether the client returns the reasoning of responses as text, in OpenAI Chat's form. OpenAI
-    has no member for it; hosts that do may refuse a response without it (R13)."""
     answer_tokens: int = 4096
     """`max_tokens`, for providers that require it."""
 

@@ -36,17 +36,6 @@ class Inbound:
         return self.offers_recall or has_recall(self.tools)
 
     @property
-    def returns_reasoning(self) -> bool:
-        """Whether the client returns the reasoning of responses as text, in OpenAI Chat's form."""
-        if self.format != "openai":
-            return False
-        if self.raw is not None:
-            return self.raw.returns_reasoning
-        return any(
-            isinstance(one.get("reasoning_content"), str) for one in self.messages
-        )
-
-    @property
     def is_forwarded(self) -> bool:
         """Whether the proxy sends it, so that nobody needs what goes out as an answer."""
         return self.door == "proxy"

@@ -7,7 +7,6 @@ from django.test import Client
 
 from operations.domain.context.portions import making
 from operations.domain.providers import CompiledPortion
-from operations.domain.providers.chat import PLACEHOLDER
 from operations.domain.providers.passes.findings import Finding
 from operations.domain.providers.request import Compiled, Severity
 from tests.operations.support.rest import (
@@ -207,49 +206,6 @@ def test_a_side_call_that_is_only_looked_at_is_its_own_messages(
     assert answer["messages"][len(head) :] == asked
     told = answer["messages"][0]["content"] if head else answer["system"]
     assert told.startswith("You count boats.")
-
-
-@pytest.mark.parametrize("returns", [True, False])
-def test_a_changed_message_keeps_reasoning_that_the_client_returns(
-    agent: Client, returns: bool
-) -> None:
-    sent = [
-        {"role": "user", "content": "How many boats?"},
-        *called("call_1"),
-        {"role": "assistant", "content": "14 boats, and the lighthouse."},
-        {"role": "user", "content": "And ferries?"},
-        *called("call_2"),
-    ]
-    answers = [one for one in sent if one["role"] == "assistant"]
-    for one in answers if returns else ():
-        one["reasoning_content"] = "I count the lighthouse."
-    session_id = make_session(agent, 0)
-    apply(agent, session_id, marked(sent))
-    pattern = {"start": "the lighthouse", "all": True}
-    operate(agent, session_id, "redact", patterns=[pattern])
-    operate(
-        agent,
-        session_id,
-        "insert",
-        after="m3",
-        messages=[{"role": "assistant", "content": "Wait."}],
-    )
-    out = apply(agent, session_id, marked(sent))["messages"]
-    assert [one["role"] for one in out] == [
-        *("user", "assistant", "tool", "assistant", "assistant", "user"),
-        *("assistant", "tool"),
-    ]
-    reasoning = [one.get("reasoning_content") for one in out]
-    masked = "I count [redacted]."
-    if returns:
-        assert reasoning == [
-            *(None, masked, None, masked, PLACEHOLDER, None),
-            *(masked, None),
-        ]
-    else:
-        assert reasoning == [None] * 8
-    passed = [place for place, one in enumerate(out) if "x" in one]
-    assert passed == ([0, 2, 5, 7] if returns else [0, 1, 2, 5, 6, 7])
 
 
 def test_the_answer_says_whether_thinking_must_be_off(agent: Client) -> None:

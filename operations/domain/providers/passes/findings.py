@@ -136,7 +136,6 @@ NO_REASONING = _repaired(
     "R13",
     "Answers without the thinking that thinking mode requires: {count}.",
     "A placeholder is sent instead.",
-    is_own=True,
 )
 NO_TOOLS = _repaired(
     "R14",

@@ -1,7 +1,5 @@
 """Rules R6, R7, R10, R12, R13 of docs/providers.md: reasoning is sent whole and valid, or not."""
 
-from dataclasses import replace
-
 import pytest
 
 from operations.domain.providers import PROVIDERS, compile_request
@@ -273,25 +271,6 @@ def test_every_answer_to_deepseek_has_reasoning() -> None:
     assert reasoning == ["one\n\ntwo", PLACEHOLDER, PLACEHOLDER]
     assert issue(compiled, "R13").keys == ("m3", "m5")
     assert issue(compiled, "R6").keys == ("m5",)
-
-
-def test_a_host_of_openai_s_form_gets_reasoning_if_its_client_returns_it() -> None:
-    rows = (
-        ("user", "a"),
-        ("assistant", Thinking("one"), "b"),
-        ("user", "c"),
-        ("assistant", Thinking("x", "seal"), "d"),
-    )
-    given = replace(draft(*rows), returns_reasoning=True)
-    answers = compile_request("openai", given).messages[1::2]
-    assert answers[0] == {
-        "role": "assistant",
-        "content": "b",
-        "reasoning_content": "one",
-    }
-    assert answers[1]["reasoning_content"] == PLACEHOLDER
-    strict = compile_request("generic-strict", given)
-    assert "reasoning_content" not in str(strict.request)
 
 
 @pytest.mark.parametrize("provider", ["openai", "mistral", "generic-strict"])
