@@ -160,12 +160,23 @@ def _continuation(inputs: ContextInputs, assembly: Assembly) -> Continuation:
 _followed: Cache[Followed] = Cache(lambda known: 8 * len(known.messages))
 
 
-def keep_epoch(inputs: ContextInputs, drafted: DraftedRequest) -> None:
-    """Store the epoch that a request begins, if it begins one; the session's row is locked."""
-    if drafted.is_continuation or not is_bound(inputs.provider):
+def keep_epoch(
+    inputs: ContextInputs, drafted: DraftedRequest, *, is_closed: bool
+) -> None:
+    """Store the epoch that a request begins, if it begins one; the session's row is locked.
+
+    See `begin_epoch` for `is_closed`.
+    """
+    is_known = drafted.is_continuation and not is_closed
+    if is_known or not is_bound(inputs.provider):
         return
-    start, leaves = _request_start(inputs, drafted.assembly), inputs.thread.leaves
-    begun = begin_epoch(inputs.epochs, start, drafted.draft.signed, leaves)
+    begun = begin_epoch(
+        inputs.epochs,
+        _request_start(inputs, drafted.assembly),
+        drafted.draft.signed,
+        inputs.thread.leaves,
+        is_closed=is_closed,
+    )
     store_epochs(inputs.session, begun)
 
 

@@ -32,6 +32,7 @@ from operations.domain.forwarding.sent import (
     SentMessage,
 )
 from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
+from operations.domain.providers.passes import findings
 from operations.domain.providers.passes.work import findings_to_issues
 from operations.domain.providers.progress import lost_thinking
 from operations.domain.providers.request import PROMPT, Issue, Severity
@@ -78,6 +79,11 @@ class Outbound:
         """The messages that go out."""
         more = (piece for block in self.blocks for piece in block.pieces)
         return Splice(joined(more, self.kept.blocks.pieces))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it ends with words of the compiler's, since no response may stand there."""
+        return any(findings.LAST in portion.findings for portion in self.portions[-1:])
 
 
 class _LastRequest(NamedTuple):

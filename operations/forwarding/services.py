@@ -235,7 +235,7 @@ def _make_answer(
         runs = keep_outbound(session, inbound, sent, run, count, packed)
         keep_last(inputs, inbound, sent)
         if sent.drafted is not None:
-            keep_epoch(inputs, sent.drafted)
+            keep_epoch(inputs, sent.drafted, is_closed=sent.is_closed)
     facts = _facts(inbound, plan, outcomes, sent, runs)
     return _MadeAnswer(answer, facts, inputs, run, sent.system)
 

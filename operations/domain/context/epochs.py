@@ -34,7 +34,7 @@ class Epoch(NamedTuple):
     first: int
     """The index of the original that its requests continue with."""
     end: int | None = None
-    """The index of the first original that came after the epoch; None if it is the last one."""
+    """The index of the first original that came after the epoch; None if none has come yet."""
 
 
 class Epochs(NamedTuple):
@@ -113,10 +113,14 @@ def begin_epoch(
     start: RequestStart,
     signed: SignedPlaces,
     leaves: Sequence[Leaf],
+    *,
+    is_closed: bool = False,
 ) -> Epochs:
     """The epochs once a request is sent that doesn't continue the last one.
 
-    `leaves` are the session's originals, including those recorded from the request.
+    `leaves` are the session's originals, including those recorded from the request. If it
+    `is_closed`, it ends with words that no later request repeats. So its response doesn't belong
+    to its epoch.
     """
     replies = takewhile(lambda leaf: leaf.role == Role.ASSISTANT, leaves[epochs.seen :])
     end = epochs.seen + sum(1 for _ in replies)
@@ -125,11 +129,14 @@ def begin_epoch(
         length=len(start.messages),
         signed=signed,
         first=len(leaves),
+        end=len(leaves) if is_closed else None,
     )
     if not epochs.changed:
         return Epochs(len(leaves), (begun,), len(leaves))
     *earlier, last = epochs.changed
-    changed = (*earlier, last._replace(end=end), begun)
+    if last.end is None:
+        last = last._replace(end=end)
+    changed = (*earlier, last, begun)
     return Epochs(epochs.end, changed[-MAX_EPOCHS:], len(leaves))
 
 

@@ -73,7 +73,8 @@ def _may_stay(piece: TurnPart, work: Work) -> bool:
     if finding is None:
         return True
     work.report(finding, piece)
-    if work.rules.reasoning is Reasoning.SIGNED and work.signed.hold(piece.place):
+    is_bound = work.rules.reasoning is Reasoning.SIGNED and is_signed(piece.part)
+    if is_bound and work.signed.hold(piece.place):
         work.break_from(piece.place)
     return False
 

@@ -21,6 +21,7 @@ from operations.domain.context.policy import REPLAY, Policy
 from operations.domain.log.entry import Entry
 from operations.domain.log.operation import Operation, Revise, Toggle
 from operations.domain.providers import compile_request
+from operations.domain.providers.passes.turn_order import CLOSER
 from operations.domain.providers.request import Layer
 from tests.operations.support import builders
 from tests.operations.support.conversations import Conversation
@@ -42,6 +43,8 @@ class _Edit(NamedTuple):
         match self.kind:
             case "revise":
                 return revise(first, last, f"Short {self.count}")
+            case "say":
+                return revise(first, last, f"Said {self.count}", "assistant")
             case "snip":
                 return builders.snip(first, last)
             case "digest":
@@ -63,6 +66,8 @@ class Loop:
         self.remembers = True
         self.sent: list[str] = []
         """The signatures in the last request."""
+        self.is_closed = False
+        """Whether the last request ended with words that no other one has."""
         self.lineage = object()
         self._followed: Followed | None = None
 
@@ -82,9 +87,15 @@ class Loop:
         draft = replace(made.draft, signed=found.signed)
         request = compile_request("anthropic", draft).request
         self.sent = [*_checked(request)]
-        if not found.is_same:
-            leaves = made.thread.leaves
-            self.epochs = begin_epoch(self.epochs, start, found.signed, leaves)
+        self.is_closed = CLOSER in str(request["messages"][-1])
+        if self.is_closed or not found.is_same:
+            self.epochs = begin_epoch(
+                self.epochs,
+                start,
+                found.signed,
+                made.thread.leaves,
+                is_closed=self.is_closed,
+            )
         self._followed = found.followed if self.remembers else None
         self.epochs = self.epochs._replace(seen=len(self.messages))
         self.answer(_digest(request, len(request["messages"])))
@@ -156,10 +167,10 @@ def _digest(request: dict[str, Any], place: int) -> str:
     return hashlib.sha256(read.encode()).hexdigest()
 
 
-def revise(first: int, last: int, text: str) -> Revise:
+def revise(first: int, last: int, text: str, role: str = "user") -> Revise:
     """A revision in the words of a user, so that no message joins the prompt."""
     return Revise(
-        targets=builders.keys(first, last), messages=(builders.new(text, "user"),)
+        targets=builders.keys(first, last), messages=(builders.new(text, role),)
     )
 
 
@@ -247,9 +258,18 @@ def test_a_window_hides_thinking_only_while_it_is_there() -> None:
     assert made.turn() == []
 
 
+def test_thinking_after_words_that_are_not_repeated_is_left_out() -> None:
+    """A request must not end with a response, so the provider's rules add a question."""
+    made = loop(1)
+    made.operate(revise(1, 2, "There are 14.", "assistant"))
+    assert made.turn() == []
+    assert made.turn() == []  # c3 read the added question
+    assert made.turn() == ["c5"]
+
+
 edits = st.builds(
     _Edit,
-    st.sampled_from(("revise", "snip", "digest", "insert", "off", "on")),
+    st.sampled_from(("revise", "say", "snip", "digest", "insert", "off", "on")),
     st.integers(0, 12),
     st.integers(0, 3),
 )
@@ -277,9 +297,11 @@ def test_whatever_is_changed_no_signature_is_sent_that_does_not_hold(
     for changes, turns in course:
         for change in changes:
             made.change(change)
+        lost = 1  # the thinking from before the change
         for _ in range(turns):
             made.turn()
-        assert len(made.sent) >= turns - 1  # those since the change, at least
+            lost += made.is_closed
+        assert len(made.sent) >= turns - lost
 
 
 def test_a_response_keeps_its_thinking_if_the_end_of_its_request_was_left_out() -> None:

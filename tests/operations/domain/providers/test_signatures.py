@@ -103,6 +103,17 @@ def test_reasoning_of_others_and_without_signature_is_not_sent() -> None:
     assert issue(compiled, "R7").keys == ("m5",)
 
 
+def test_reasoning_without_signature_breaks_no_other_for_it_was_never_sent() -> None:
+    rows = (
+        ("user", "a"),
+        ("assistant", Thinking("hm")),  # of a response that broke off
+        ("assistant", Thinking("hm", "seal"), "b"),
+        ("user", "c"),
+    )
+    context = draft(*rows, strategy="anthropic", intact=4)
+    assert thoughts(compile_request("anthropic", context)) == ["seal"]
+
+
 @pytest.mark.parametrize("provider", SIGNED)
 def test_no_answer_ends_in_reasoning(provider: str) -> None:
     rows = ("user", "a"), ("assistant", Thinking("hm", "seal")), ("user", "b")

@@ -236,6 +236,19 @@ def test_what_the_model_thought_under_an_operation_goes_on(loop: Agent) -> None:
 
 
 @pytest.mark.django_db
+def test_what_the_model_thought_after_an_added_question_is_left_out(
+    loop: Agent,
+) -> None:
+    loop.operates("snip", targets=["m1", "m2"])
+    assert loop.turn(is_last=True) == ([], False)
+    assert loop.turn() == ([], True)  # nothing is asked, so a question is added
+    assert loop.turn(is_last=True) == ([], False)
+    loop.asks("And how many ferries?")
+    assert loop.turn() == ([], True)
+    assert loop.turn() == (["toolu_5"], True)
+
+
+@pytest.mark.django_db
 def test_what_it_thought_under_an_operation_is_left_out_without_it(loop: Agent) -> None:
     loop.turn(is_last=True)
     loop.asks("And how many ferries?")
