@@ -105,11 +105,6 @@ def preview(
     return history, replay(leaves, log, active_tags, objective=session.objective)
 
 
-def side_thread(session: Session, messages: Sequence[Message]) -> Thread:
-    """The thread of a request that has nothing to do with its session and isn't recorded."""
-    return replay(list(_leaves(session, (), messages)), Log(), frozenset())
-
-
 def _leaves(
     session: Session,
     leaves: Sequence[Leaf],

@@ -23,11 +23,11 @@ from operations.context.inputs import ContextInputs, counter_of
 from operations.context.pipeline import keep_epoch
 from operations.context.policies import consume_slice
 from operations.domain.forwarding.client_entries import RequestDecision
-from operations.domain.forwarding.plan import RequestPlan, extension
+from operations.domain.forwarding.plan import RequestPlan
 from operations.domain.forwarding.sent import PieceRun
 from operations.domain.forwarding.splice import Raw
 from operations.domain.thread.thread import Thread
-from operations.log.selectors import History, load_history
+from operations.log.selectors import History
 from operations.messages.plain import learn, plain_after_request, plain_originals
 from operations.models import SessionRequest
 from threads.domain.formats import READERS
@@ -49,7 +49,13 @@ from .outbound import (
 from .reports import OperationOutcomes, operation_outcomes, written_report
 from .requests.records import RequestFacts, record_request
 from .sent.keeping import NONE_PACKED
-from .sessions import conversation_of, is_beginning, remember, side_session
+from .sessions import (
+    conversation_of,
+    is_beginning,
+    looked_at_side,
+    remember,
+    side_session,
+)
 
 Status = SessionRequest.Status
 
@@ -130,9 +136,14 @@ def apply(
         run=made.run,
         system=made.system,
         count=facts.applied,
-        session=session,
+        session=_saved(session),
         request=request,
     )
+
+
+def _saved(session: Session) -> Session:
+    """A session, or in place of one that isn't saved the session that it would belong to."""
+    return session.parent if session.parent and session._state.adding else session
 
 
 def _note_model(session: Session, inbound: Inbound) -> None:
@@ -160,14 +171,14 @@ def _align(
         raise SessionMismatch("The request is not of this session.")
     if not aligned.is_side:
         return session, aligned, aligned.plan.decision
-    if is_beginning(session, inbound):
-        if inbound.append:
-            own = conversation_of(caller, session, inbound)
-            if own != session:
-                session, aligned = own, alignment.align_request(own, inbound)
-        return session, aligned, aligned.plan.decision
     if not inbound.append:
-        return session, aligned, RequestDecision.LINKED
+        own = looked_at_side(caller, session, inbound)
+        return own, alignment.align_request(own, inbound), RequestDecision.LINKED
+    if is_beginning(session, inbound):
+        own = conversation_of(caller, session, inbound)
+        if own != session:
+            session, aligned = own, alignment.align_request(own, inbound)
+        return session, aligned, aligned.plan.decision
     own = side_session(caller, session, inbound)
     aligned, count = alignment.align_request(own, inbound), own.message_count
     return own, aligned, aligned.plan.decision if count else RequestDecision.LINKED
@@ -225,7 +236,7 @@ def _make_answer(
     if not inbound.is_forwarded:
         off = is_thinking_off(inbound, sent)
         report = written_report(
-            session, outcomes, sent, inputs.layers, is_thinking_off=off
+            _saved(session), outcomes, sent, inputs.layers, is_thinking_off=off
         )
     answer = Answer(splice=sent.splice, report=report)
     runs: Sequence[PieceRun] = ()
@@ -260,11 +271,6 @@ def _record(
             else plain_after_request(session, leaves, said, new),
         )
         return _RecordedRequest(history, thread, plan, session.message_count, ())
-    if aligned.is_side:
-        every = aligned.given.messages  # the session may hold the same system prompt
-        thread = client_edits.side_thread(session, every)
-        alone = extension([], held=0, known=0, count=len(every))
-        return _RecordedRequest(load_history(session), thread, alone, 0, every)
     history, thread = client_edits.preview(session, aligned, tags)
     return _RecordedRequest(history, thread, plan, count, new)
 

@@ -25,6 +25,7 @@ from threads.sessions.services import (
     UNTITLED,
     NewSession,
     clean_title,
+    drafted_session,
     open_session,
 )
 from threads.store.originals import load_recorded_at
@@ -105,24 +106,45 @@ def side_session(caller: Caller, parent: Session, inbound: Inbound) -> Session:
     It is created if there is none yet. Its row is locked.
     """
     opening = alignment.read_opening(inbound)
-    children = Session.objects.filter(parent=parent, deleted_at=None, staged_by=None)
-    for session in _opened(children, caller, _opening(opening)):
+    for session in _side_sessions(caller, parent, opening):
         locked = Session.objects.select_for_update(no_key=True).get(pk=session.pk)
         may = has_session_right(caller, Right.OWN_SESSION, locked)
         if may and alignment.align_request(locked, inbound).is_continuation:
             return locked
-    asked = [one for one in opening.messages if one.role is Role.USER]
-    new = NewSession(
-        parsing_strategy=inbound.format,
-        model=inbound.model or parent.model,
-        format=parent.format,
-        messages=asked,
-    )
-    session = open_session(caller, parent.project, new)
+    session = open_session(caller, parent.project, _new_side(parent, inbound, opening))
     session.parent = parent
     session.relation = Relation.SUBAGENT if inbound.tools else Relation.SIDE_CALL
     session.save(update_fields=["parent", "relation"])
     return session
+
+
+def looked_at_side(caller: Caller, parent: Session, inbound: Inbound) -> Session:
+    """The same for a request that isn't recorded; if there is none yet, it isn't saved."""
+    opening = alignment.read_opening(inbound)
+    for session in _side_sessions(caller, parent, opening):
+        if alignment.align_request(session, inbound).is_continuation:
+            return session
+    new = _new_side(parent, inbound, opening)
+    session = drafted_session(caller, parent.project, new)
+    session.parent = parent
+    return session
+
+
+def _side_sessions(
+    caller: Caller, parent: Session, opening: GivenMessages
+) -> Iterable[Session]:
+    """The side sessions that open like this, the latest first."""
+    children = Session.objects.filter(parent=parent, deleted_at=None, staged_by=None)
+    return _opened(children, caller, _opening(opening))
+
+
+def _new_side(parent: Session, inbound: Inbound, opening: GivenMessages) -> NewSession:
+    return NewSession(
+        parsing_strategy=inbound.format,
+        model=inbound.model or parent.model,
+        format=parent.format,
+        messages=[one for one in opening.messages if one.role is Role.USER],
+    )
 
 
 def is_beginning(session: Session, inbound: Inbound) -> bool:

@@ -221,4 +221,4 @@ def test_side_calls_and_sub_agents_get_sessions_of_their_own(
         assert word in page.content.decode()
     dry = post(agent, f"{watched.path}/apply", title | {"append": False})
     assert dry["messages"] == title["messages"]
-    assert dry["session_id"] == watched.id
+    assert dry["session_id"] == named["session_id"]

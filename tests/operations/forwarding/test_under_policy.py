@@ -227,3 +227,28 @@ def test_the_answer_says_whether_thinking_must_be_off(agent: Client) -> None:
     answer = [{"role": "assistant", "content": "14."}, *said(1)]
     later = apply(agent, session_id, [*given, *answer], format="anthropic")
     assert not later["thinking_off"]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_side_call_that_is_only_looked_at_holds_nothing_of_its_session(
+    agent: Client, is_known: bool
+) -> None:
+    session_id = make_session(agent, 0)
+    question = {"role": "user", "content": "How many boats?"}
+    first = [question, {"role": "assistant", "content": "14."}, question]
+    apply(agent, session_id, first, format="anthropic", system="You count boats.")
+    policy = {"policy": {"window": 5, "guidelines": True}}
+    put(agent, f"/api/sessions/{session_id}/policy", policy)
+    asked = [
+        {"role": "user", "content": "Which flags are up?"},
+        {"role": "assistant", "content": "Three of them."},
+        {"role": "user", "content": "Name them."},
+    ]
+    beside = {"format": "anthropic", "system": "You name flags."}
+    known = session_id
+    if is_known:
+        known = apply(agent, session_id, asked[:1], **beside)["session_id"]
+    for _ in range(2):
+        answer = apply(agent, session_id, asked, append=False, **beside)
+        assert (answer["messages"], answer["system"]) == (asked, "You name flags.")
+        assert answer["session_id"] == known
