@@ -127,6 +127,15 @@ def test_without_a_key_there_is_no_way_in(proxy: Proxy) -> None:
     assert not proxy.provider.asked
 
 
+def test_a_page_in_a_browser_is_not_let_through(proxy: Proxy) -> None:
+    """A browser that asks whether a page may send a key is told of no permission."""
+    asks = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST"}
+    reply = httpx.options(f"{proxy.url}/v1/messages", headers=asks)
+    assert reply.status_code == 401
+    assert not [name for name in reply.headers if name.startswith("access-control")]
+    assert not proxy.provider.asked
+
+
 def test_half_a_character_is_refused_where_it_stands(proxy: Proxy) -> None:
     """As programs make that cut a text within an emoji: no provider takes it."""
     said = [{"role": "user", "content": "One"}, {"role": "user", "content": "\ud83d"}]
