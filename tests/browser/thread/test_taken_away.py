@@ -61,6 +61,20 @@ def _origin(page: Page, open_thread: OpenThread) -> str:
     return page.url
 
 
+def test_messages_that_are_not_loaded_take_no_paper_but_a_line(
+    page: Page, open_thread: OpenThread
+) -> None:
+    open_thread(900)
+    page.emulate_media(media="print")
+    away = page.locator(".chunk[data-height]")
+    heights = away.evaluate_all("(all) => all.map((one) => one.offsetHeight)")
+    assert len(heights) > 3
+    assert sum(heights) < 100
+    told = "(one) => getComputedStyle(one, '::after').content"
+    assert "Export" in away.first.evaluate(told)
+    assert away.last.evaluate(told) == "none"
+
+
 def test_what_a_model_sees_is_printed_without_the_form_that_chooses(
     page: Page, new_session: Callable[[int], str]
 ) -> None:
