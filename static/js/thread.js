@@ -17,7 +17,7 @@ import { setKeyContext } from "./base/keys.js";
 import { setNumberHandler } from "./base/palette.js";
 import { rowAt } from "./thread/rows.js";
 import { enqueue } from "./base/requests.js";
-import { session } from "./thread/session.js";
+import { session, whyReadOnly } from "./thread/session.js";
 import { clearSelection, watchSelection } from "./thread/selection.js";
 import { watchSessionMenu } from "./sessions/session_menu.js";
 import { watchPending } from "./editing/pending.js";
@@ -30,7 +30,7 @@ import { defineActions } from "./base/actions.js";
 // Swaps are shown at once: a row that kept its old classes for a moment would flicker.
 Object.assign(htmx.config, { defaultSettleDelay: 0, defaultSwapDelay: 0 });
 
-setKeyContext((element) => ({ mayEdit: !session.readOnly, isRow: Boolean(rowAt(element)) }));
+setKeyContext((element) => ({ mayEdit: !session.readOnly, isRow: Boolean(rowAt(element)), whyReadOnly }));
 
 defineActions({ escape: () => clearCut() || clearSelection() });
 

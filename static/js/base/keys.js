@@ -2,6 +2,7 @@
 import { COMMANDS } from "./commands.js";
 import { hasAction, runAction } from "./actions.js";
 import { matchStrokes, strokeOf } from "./strokes.js";
+import { toast } from "./toast.js";
 
 const SWITCH = "single-keys";
 const SEQUENCE_MS = 900;
@@ -13,7 +14,10 @@ let timer = 0;
 let held = 0;
 let context = () => ({ mayEdit: false, isRow: false });
 
-/** Set by the thread page: `ask(element)` says whether it is in a row, and the user may edit. */
+/**
+ * Set by the thread page: `ask(element)` says whether it is in a row, whether the user may edit
+ * and, as a function, why not.
+ */
 export function setKeyContext(ask) {
   context = ask;
 }
@@ -28,15 +32,19 @@ export function holdKeys() {
 export const areSingleKeysOn = () => localStorage.getItem(SWITCH) !== "off";
 export const setSingleKeys = (on) => localStorage.setItem(SWITCH, on ? "on" : "off");
 
-/** The commands that work on this page for this user. */
-export const availableCommands = () => COMMANDS.filter(
-  ({ action, edits, shown }) => hasAction(action) && (!edits || context(document.body).mayEdit)
-    && (!shown || document.querySelector(`[data-action="${action}"]`)),
+/** The commands that this page has, for whoever may use them. */
+const definedCommands = () => COMMANDS.filter(
+  ({ action, shown }) => hasAction(action) && (!shown || document.querySelector(`[data-action="${action}"]`)),
 );
+
+const isRefused = ({ edits }) => edits && !context(document.body).mayEdit;
+
+/** The commands that work on this page for this user. */
+export const availableCommands = () => definedCommands().filter((command) => !isRefused(command));
 
 /** The command that was typed; undefined while more strokes may follow. */
 function commandOf(stroke) {
-  const found = matchStrokes(availableCommands(), typed, stroke);
+  const found = matchStrokes(definedCommands(), typed, stroke);
   typed = found.typed;
   clearTimeout(timer);
   if (typed) timer = setTimeout(() => { typed = ""; }, SEQUENCE_MS);
@@ -69,7 +77,8 @@ function onKey(event) {
   if (!command) return;
   event.preventDefault();
   if (event.repeat && command.once) return;
-  runAction(command.action, document.activeElement);
+  if (isRefused(command)) toast(context(document.body).whyReadOnly());
+  else runAction(command.action, document.activeElement);
 }
 
 document.addEventListener("keydown", onKey);

@@ -19,6 +19,13 @@ export const session = {
   readOnly: !feed || feed.matches(".is-read-only"),
 };
 
+/** Why nothing can be edited here, for who presses a key that would. */
+export function whyReadOnly() {
+  if (!feed) return "There are no messages here.";
+  const mayPropose = feed.dataset.mayPropose !== undefined;
+  return mayPropose ? "You can edit in the Annotated view." : "You may only read this session.";
+}
+
 let loadedRanges = () => "";
 
 /** Set the function that returns the ranges of loaded rows, such as "0-100,300-400". */

@@ -91,6 +91,31 @@ def test_nothing_is_selected_where_nothing_can_be_done_with_it(
     expect(reader.locator(".is-picked")).to_have_count(0)
 
 
+@pytest.mark.parametrize("role", ["viewer"])
+def test_a_key_that_would_edit_is_answered_with_why_it_does_nothing(
+    reader: Page, new_session: Callable[[int], str]
+) -> None:
+    session = new_session(3)
+    for view, key in (("annotated", "s"), ("annotated", "Alt+ArrowUp"), ("original", "e")):
+        visit(reader, session, query=f"?view={view}")
+        row(reader, "m1").focus()
+        press(reader, key)
+        expect(reader.locator("#toasts")).to_contain_text(
+            "You may only read this session."
+        )
+    expect(reader.locator("dialog[open]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("role", ["reviewer"])
+def test_who_may_propose_is_told_in_which_view(
+    reader: Page, new_session: Callable[[int], str]
+) -> None:
+    visit(reader, new_session(3), query="?view=effective")
+    row(reader, "m1").focus()
+    press(reader, "s")
+    expect(reader.get_by_text("You can edit in the Annotated view.")).to_be_visible()
+
+
 @pytest.mark.parametrize("role", ["reviewer"])
 def test_a_move_that_is_proposed_is_not_announced_as_done_and_goes_further(
     reader: Page, new_session: Callable[[int], str]
