@@ -7,6 +7,7 @@ import { createElement, parseHtml } from "../base/fragment.js";
 import { holdKeys } from "../base/keys.js";
 import { toast } from "../base/toast.js";
 import { applyPatch, isPatch } from "../thread/patch.js";
+import { currentRow } from "../thread/rows.js";
 import { rememberFocus } from "../thread/scroll_anchor.js";
 import { enqueue, query } from "../base/requests.js";
 import { clearIfActedOn } from "../thread/selection.js";
@@ -25,9 +26,15 @@ const texts = () => [...dialog.querySelectorAll("textarea, input[type=text]")];
 const written = () => JSON.stringify(texts().map((field) => field.value));
 const isChanged = () => written() !== given;
 
+/** Where the focus returns to: if it is on nothing, to the row that keys act on. */
+function rememberOpener() {
+  const here = document.activeElement;
+  opener = rememberFocus(here === document.body ? currentRow() ?? here : here);
+}
+
 /** Open the dialog `type`; `fields` say what it applies to. */
 export async function openDialog(type, fields = {}) {
-  opener = rememberFocus();
+  rememberOpener();
   about = type === "tag" ? null : fields.targets;
   const letGo = holdKeys();
   try {
@@ -42,7 +49,7 @@ export async function openDialog(type, fields = {}) {
 
 /** A write was refused with a dialog that says why and offers alternatives. */
 function openAsked({ detail }) {
-  opener = rememberFocus();
+  rememberOpener();
   about = again = null;
   show(detail);
   open("asked", {});

@@ -367,3 +367,16 @@ def test_the_last_page_of_the_log_takes_the_focus_of_the_button_that_asked_for_i
     expect(
         keyed.locator("#panel-log .log :focus, #panel-log .log:focus")
     ).to_be_visible()
+
+
+@pytest.mark.parametrize("key", ["r", "d"])
+def test_a_dialog_opened_with_the_focus_on_nothing_leaves_it_on_a_row(
+    page: Page, open_thread: OpenThread, key: str
+) -> None:
+    open_thread(12)
+    expect(page.locator("body")).to_be_focused()
+    press(page, key)
+    expect(page.locator("#dialog form")).to_be_visible()
+    press(page, "Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(row(page, "m0")).to_be_focused()
