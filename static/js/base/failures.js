@@ -8,6 +8,8 @@ import { toast } from "./toast.js";
 const NOT_READ = "Can't reach the server.";
 /** Also used for edits that only ask for confirmation first. */
 export const UNREACHABLE = `${NOT_READ} Nothing was changed.`;
+/** Told where a page stays though its session is gone, because of a text that isn't saved. */
+export const GONE = "This session was deleted, or you may no longer see it. Copy what you wrote: it can't be saved here.";
 
 const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
 

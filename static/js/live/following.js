@@ -4,14 +4,17 @@
  * added.
  */
 import { announce } from "../base/announce.js";
+import { GONE } from "../base/failures.js";
 import { parseHtml } from "../base/fragment.js";
 import { morph } from "../base/morph.js";
 import { enqueue, fetchText } from "../base/requests.js";
+import { toast } from "../base/toast.js";
 import { POLL_MS, followSession } from "./socket.js";
 
 const shown = [...document.querySelectorAll("[data-follows]")];
 const known = new Map(shown.map((part) => [part.id, contentOf(part)]));
 let isDue = false;
+let isGone = false;
 
 /** The content of a part, without what differs from answer to answer. */
 function contentOf(part) {
@@ -34,13 +37,20 @@ function renew(part, fresh) {
   htmx.process(part);
 }
 
+/** The session is gone, and the page with it, unless a text in it would be lost. */
+function goToo() {
+  if (![...document.querySelectorAll("form textarea")].some(isChanged)) location.reload();
+  else if (!isGone) toast(GONE, "error");
+  isGone = true;
+}
+
 async function ask() {
   isDue = false;
   let came;
   try {
     came = parseHtml(await fetchText(location.href.split("#")[0], { quiet: true }));
   } catch (error) {
-    if (error.status === 404) location.reload();
+    if (error.status === 404) goToo();
     else if (!(error.status < 500)) setTimeout(askSoon, POLL_MS);
     return;
   }

@@ -50,7 +50,7 @@ export async function catchUp() {
     if (response.status !== 204) showWhatCame(await response.text());
     show(followed?.isOpen() ? "live" : "polling");
   } catch (error) {
-    if (error.status === 404) location.reload();
+    if (error.status === 404) goToo();
     if (error.status === 403) {
       leave(error.message);
       return;
@@ -59,6 +59,11 @@ export async function catchUp() {
     clearTimeout(again);
     if (!followed?.isPolling()) again = setTimeout(() => enqueue(catchUp), POLL_MS);
   }
+}
+
+/** The session is gone, and the page with it, unless a module has a text that would be lost. */
+function goToo() {
+  if (document.dispatchEvent(new Event("session-gone", { cancelable: true }))) location.reload();
 }
 
 /** Another user signed in from another tab: the page stays as it is, marked as out of date. */

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
@@ -149,3 +150,33 @@ def test_a_press_that_the_server_is_slow_to_answer_is_seen_to_be_waited_for(
         route.continue_()
     expect(page.get_by_role("textbox", name="What the model sees")).to_be_visible()
     expect(root).not_to_have_attribute("data-waits", "")
+
+
+def test_what_was_written_is_in_sight_after_its_session_was_deleted(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(12)
+    row(page, "m3").focus()
+    press(page, "d")
+    words = page.get_by_role("textbox", name="What the model sees instead")
+    words.fill("Words that took an hour.")
+    assert api.delete(f"/api/sessions/{session}").is_success
+    asked = page.locator("#dialog").get_by_role("alert")
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    expect(asked).to_contain_text("Copy what you wrote")
+    expect(words).to_have_value("Words that took an hour.")
+    press(page, "Escape")
+    page.get_by_role("button", name="Discard", exact=True).click()
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+
+
+def test_a_page_on_which_nothing_is_written_goes_with_its_session(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread(12)
+    row(page, "m3").focus()
+    press(page, "d")
+    expect(page.locator("#dialog form")).to_be_visible()
+    assert api.delete(f"/api/sessions/{session}").is_success
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
