@@ -17,6 +17,7 @@ from contextstudio.accounts.selectors import get_project
 
 from .forms import field_of
 from .projects import InvitationForm, project_page
+from .sent_once import note_sent, was_sent
 from .sign_in import let_in
 
 
@@ -42,11 +43,14 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     """Create a link, which is shown only this once."""
     caller = caller_of(request)
     found = get_project(caller, slug, Right.ADMIN)
+    if was_sent(request):
+        return redirect("accounts:project", slug)
     form = InvitationForm(request.POST, auto_id="invite_%s")
     if not form.is_valid():
         return project_page(request, caller, found, invitation=form)
     role = ProjectRole(form.cleaned_data["role"])
     token = invitations.invite(caller, found, role, note=form.cleaned_data["note"])
+    note_sent(request)
     link = request.build_absolute_uri(f"/sign-in/invitation/{token}")
     return project_page(request, caller, found, link=link)
 

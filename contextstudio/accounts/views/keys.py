@@ -29,6 +29,7 @@ from contextstudio.accounts.selectors import (
 )
 
 from .forms import field_of
+from .sent_once import new_form_id, note_sent, was_sent
 
 _CHOICES = (
     (Right.READ.value, "Read sessions, contexts and memos"),
@@ -153,6 +154,8 @@ class RotationForm(forms.Form):
 def keys(request: HttpRequest) -> HttpResponse:
     """The keys that the caller may see, and the form for a new one, shown once when created."""
     caller = caller_of(request)
+    if request.method == "POST" and was_sent(request):
+        return redirect("accounts:keys")
     form = KeyForm(caller, request.POST or None)
     new_key = None
     if request.method == "POST" and form.is_valid() and isinstance(request.user, User):
@@ -165,12 +168,14 @@ def keys(request: HttpRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(field_of(refusal, form), refusal.message)
         else:
+            note_sent(request)
             form = KeyForm(caller)
     # A new key is on the first page.
     before = _number_of(request.GET.get("before", "")) if new_key is None else None
     listed, are_older = newest_keys(caller, before)
     context = {
         "form": form,
+        "form_id": new_form_id(),
         "keys": listed,
         "is_newest": before is None,
         "older": listed[-1].pk if are_older else None,
@@ -206,6 +211,8 @@ def rotate_key(request: HttpRequest, key_id: int) -> HttpResponse:
     """Generate a new secret, which is shown only this once."""
     caller = caller_of(request)
     found = get_key(caller, key_id)
+    if was_sent(request):
+        return redirect("accounts:key", key_id)
     form = RotationForm(request.POST)
     if not form.is_valid():
         return _page(request, caller, found, rotation=form)
@@ -217,6 +224,7 @@ def rotate_key(request: HttpRequest, key_id: int) -> HttpResponse:
             raise
         form.add_error(field_of(refusal, form), refusal.message)
         return _page(request, caller, found, rotation=form)
+    note_sent(request)
     return _page(request, caller, rotated.row, new_key=rotated)
 
 
@@ -261,6 +269,7 @@ def _page(
     context = {
         "key": found,
         "form": form or _settings_form(caller, found, initial=_settings_of(found)),
+        "form_id": new_form_id(),
         "rotation": rotation or RotationForm(initial={"old_until": suggested}),
         "may_rotate": found.maker_id == caller.user_id,
         "recalls": found.recalls.all(),

@@ -26,6 +26,7 @@ from contextstudio.accounts.selectors import (
 )
 
 from .forms import field_of
+from .sent_once import new_form_id
 
 SHOWN_MEMBERS = 50
 _MAX_LENGTH = 150
@@ -167,6 +168,7 @@ def project_page(
         "may_administer": may_administer,
         "invitations": list_invitations(found) if may_administer else [],
         "invitation_form": invitation or InvitationForm(auto_id="invite_%s"),
+        "form_id": new_form_id(),
         "link": link,
         "days": LIFETIME.days,
     }
