@@ -7,14 +7,15 @@ accept them all with one entry, to discard them takes them back with one.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from django.db.transaction import atomic
 
 from contextstudio.accounts.domain.caller import Caller
+from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.accounts.domain.rights import Right
 from operations.domain.log import history
-from operations.domain.log.entry import EditState, controlled_entries
+from operations.domain.log.entry import EditState, Entry, controlled_entries
 from operations.domain.log.log import Log
 from operations.domain.log.operation import (
     Accept,
@@ -94,6 +95,27 @@ def discard(
     )
 
 
+def may_turn_back(
+    caller: Caller,
+    session: Session,
+    log: Log,
+    control_of: Callable[[Log, str], Undo | Redo],
+) -> bool:
+    """Whether a caller has the rights that undo or redo takes by now.
+
+    A conflict is no matter of rights: it is told to who tries. Editors have all rights it can take.
+    """
+    if caller.may(Right.EDIT, session.project_id):
+        return True
+    try:
+        control = control_of(log, caller.actor)
+    except Conflict:
+        return True
+    after = log.extended([Entry(log.head + 1, control, caller.actor)])
+    rights = _rights_over(caller, session, control, log, after)
+    return all(has_session_right(caller, right, session) for right in rights)
+
+
 def _turn_back(
     caller: Caller,
     session_id: uuid.UUID,
@@ -114,13 +136,20 @@ def _turn_back(
     before = transaction.history.log
     control = control_of(before, caller.actor)
     transaction.add(control)
-    for number in control.entries:
-        if _is_commit(number, before):
-            right = right_to_commit(caller, session)
-        else:
-            right = _right_over(number, before, transaction.history.log)
+    after = transaction.history.log
+    for right in _rights_over(caller, session, control, before, after):
         require_session_right(caller, right, transaction.session)
     return transaction.commit()
+
+
+def _rights_over(
+    caller: Caller, session: Session, control: Undo | Redo, before: Log, after: Log
+) -> Iterator[Right]:
+    for number in control.entries:
+        if _is_commit(number, before):
+            yield right_to_commit(caller, session)
+        else:
+            yield _right_over(number, before, after)
 
 
 def _is_commit(number: int, log: Log) -> bool:

@@ -3,25 +3,34 @@
 The templates `operations/{drawer,panel,decision,operation_row}.html` document the contract.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.urls import reverse
 
-from contextstudio.accounts.domain.caller import is_agent
+from contextstudio.accounts.domain.caller import Caller, is_agent
 from contextstudio.templatetags.look import messages
 from operations.context.services import MAX_UNASKED
 from operations.domain.log.authors import switch_of
-from operations.domain.log.history import is_staged, redoable, staged, undoable
-from operations.domain.log.operation import named_keys
+from operations.domain.log.history import (
+    is_staged,
+    redo,
+    redoable,
+    staged,
+    undo,
+    undoable,
+)
+from operations.domain.log.log import Log
+from operations.domain.log.operation import Redo, Undo, named_keys
 from operations.domain.thread.check import expanded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
 from operations.domain.tree.status import WITHDRAWN, Status
 from operations.editor.rows.look import Look, derived
 from operations.editor.rows.operation import Op, condition_words, members_of
+from operations.edits.own_entries import may_turn_back
 from operations.forwarding.sent.turns import SentTurns, load_turns
 from operations.messages.names import Named, named, ranges_of
 from threads.rendering.hidden import visible
@@ -73,11 +82,11 @@ class Decision(Op):
     may_decide: bool
 
 
-def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, Any]:
-    """The drawer's template context, operations newest first; `actor` is whose undo it offers."""
+def drawer_of(look: Look, caller: Caller, *, show_more: bool = False) -> dict[str, Any]:
+    """The drawer's template context, operations newest first."""
     thread, log, ops = look.thread, look.thread.log, look.operations
     most = MAX_REQUESTED if show_more else MAX_LISTED
-    own = staged(log, actor)
+    own = staged(log, caller.actor)
     drafts, waiting = _waiting(look)
     others = [number for number in drafts if number not in own]
     gone, rest = _count(thread, WITHDRAWN), _count(thread, _REST)
@@ -88,8 +97,8 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
     taken_back = group(look, thread.newest_edits(WITHDRAWN), most, members)
     listed_in_all = asked.edits + listed.edits + taken_back.edits
     return {
-        "undo": describe_entries(look, undoable(log, actor)),
-        "redo": describe_entries(look, redoable(log, actor)),
+        "undo": _offered(look, caller, undo, undoable),
+        "redo": _offered(look, caller, redo, redoable),
         "active_tags": sorted(log.active_tags),
         "may_activate": look.may_edit,
         "staged": ops.of(own),
@@ -113,6 +122,19 @@ def drawer_of(look: Look, *, actor: str, show_more: bool = False) -> dict[str, A
         "log_href": reverse("operations:log", args=[look.session.pk]),
         "more_href": reverse("operations:panel", args=[look.session.pk]) + "?more=1",
     }
+
+
+def _offered(
+    look: Look,
+    caller: Caller,
+    control_of: Callable[[Log, str], Undo | Redo],
+    entries_of: Callable[[Log, str], tuple[int, ...]],
+) -> str:
+    """What undo or redo would do for the caller; empty for nothing, or without the rights."""
+    log = look.thread.log
+    if not may_turn_back(caller, look.session, log, control_of):
+        return ""
+    return describe_entries(look, entries_of(log, caller.actor))
 
 
 def _waiting(look: Look) -> tuple[list[int], list[int]]:

@@ -48,9 +48,9 @@ MAX_ENTRIES = 10
 @require_safe
 def operations(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     look = look_at(request, session_id)
-    actor, show_more = caller_of(request).actor, bool(request.GET.get("more"))
+    caller, show_more = caller_of(request), bool(request.GET.get("more"))
     context = {
-        "drawer": drawer_of(look, actor=actor, show_more=show_more),
+        "drawer": drawer_of(look, caller, show_more=show_more),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
     }

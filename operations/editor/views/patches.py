@@ -144,7 +144,7 @@ def _side_panels(request: HttpRequest, look: Look, old: Look) -> SafeString:
         "groups": groups or (),
         "minimap": minimap if minimap != minimap_of(old) else None,
         "lists_older": bool(fields_of(request).get("lists_older")),
-        "drawer": drawer_of(look, actor=caller_of(request).actor),
+        "drawer": drawer_of(look, caller_of(request)),
         "may_edit": look.may_edit,
         "may_propose": look.may_propose,
         "session": look.session,

@@ -63,7 +63,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "meter": meter_of(look),
         "outline": outline_of(look),
         "minimap": minimap_of(look),
-        "drawer": drawer_of(look, actor=caller_of(request).actor),
+        "drawer": drawer_of(look, caller_of(request)),
         "exports": export_menu(look.session),
         "origin": load_origin(look.session),
     }

@@ -96,7 +96,11 @@ def test_a_key_that_would_edit_is_answered_with_why_it_does_nothing(
     reader: Page, new_session: Callable[[int], str]
 ) -> None:
     session = new_session(3)
-    for view, key in (("annotated", "s"), ("annotated", "Alt+ArrowUp"), ("original", "e")):
+    for view, key in (
+        ("annotated", "s"),
+        ("annotated", "Alt+ArrowUp"),
+        ("original", "e"),
+    ):
         visit(reader, session, query=f"?view={view}")
         row(reader, "m1").focus()
         press(reader, key)

@@ -281,6 +281,22 @@ def test_who_may_only_read_sees_the_active_tags_and_chooses_what_is_listed(
     assert 'data-action="undo"' not in panel
 
 
+def test_undo_and_redo_are_offered_to_who_may_do_them(
+    page: Page, open_page: Callable[..., Page], reviewer: User
+) -> None:
+    theirs = open_page(reviewer)
+    theirs.edit("snip", targets="m2")
+    assert 'title="Undo snip #2"' in theirs.get("panel").content.decode()
+    page.post("operations/o1/accept")
+    panel = theirs.get("panel").content.decode()
+    assert 'aria-label="Nothing to undo" disabled' in panel
+    assert theirs.post("undo").status_code == 403
+    page.post("undo")
+    assert 'title="Undo snip #2"' in theirs.get("panel").content.decode()
+    theirs.post("undo")
+    assert 'title="Redo snip #2"' in theirs.get("panel").content.decode()
+
+
 def test_what_waits_inside_an_opened_fold_is_drawn_inside_it(page: Page) -> None:
     page.edit("digest", targets="m2 m3 m4 m5", summary="Sum")
     closed = page.edit("snip", targets="m3 m4", propose="1").content.decode()
