@@ -1,7 +1,8 @@
 /** What every page has: notices, theme, key sheet, palette, closing and copying. */
 import "./base/theme.js";
-import "./base/toast.js";
-import "./base/failures.js";
+import { toast } from "./base/toast.js";
+import { GONE, UNREACHABLE } from "./base/failures.js";
+import { send } from "./base/requests.js";
 import "./base/keys.js";
 import "./base/key_sheet.js";
 import "./base/palette.js";
@@ -22,6 +23,7 @@ function save(pressed) {
 const STOPPED_MS = 10000;
 let sent = null;
 let stopped = 0;
+let asking = false;
 
 /** Remember the form being sent, until the answer arrives or, if loading was stopped, a timeout. */
 function keepSent(form) {
@@ -30,11 +32,43 @@ function keepSent(form) {
   if (form) stopped = setTimeout(keepSent, STOPPED_MS, null);
 }
 
+let answered = null;
+
+/**
+ * Send a form with a text only to a server that answers: the browser would show a page of its own
+ * instead, and the text would be out of sight.
+ */
+async function sendOnceAnswered(form, submitter) {
+  if (asking) return;
+  asking = true;
+  const isSent = await isAnswered().finally(() => { asking = false; });
+  if (!isSent || !form.isConnected) return;
+  answered = form;
+  form.requestSubmit(submitter);
+  answered = null;
+}
+
+async function isAnswered() {
+  try {
+    await send(location.pathname, { method: "HEAD", quiet: true });
+  } catch ({ status, message }) {
+    // The address of a form that was refused may take nothing but a form.
+    if (status === 405) return true;
+    if (status !== 401) toast(status === 404 ? GONE : status ? message : UNREACHABLE, "error");
+    return false;
+  }
+  return true;
+}
+
 addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;
+  const form = event.target;
   // A second press would repeat the action, and only the second answer would be shown.
-  if (sent === event.target && sent.method === "post") event.preventDefault();
-  else keepSent(event.target);
+  if (sent === form && form.method === "post") event.preventDefault();
+  else if (form.method === "post" && form.querySelector("textarea") && answered !== form) {
+    event.preventDefault();
+    sendOnceAnswered(form, event.submitter);
+  } else keepSent(form);
 });
 addEventListener("pageshow", () => keepSent(null));
 

@@ -374,3 +374,43 @@ def test_older_operations_are_listed_as_the_newest_are(
     )
     expect(operations).to_have_count(40)
     expect(page.locator("#p-o3 .toggle")).to_be_focused()
+
+
+@pytest.mark.parametrize("path", ["notes", "memos"])
+def test_a_text_that_can_not_be_sent_stays_in_its_form(
+    page: Page, session: str, faults: Faults, path: str
+) -> None:
+    faults.expect("Failed to load")
+    page.goto(f"/sessions/{session}/{path}")
+    page.get_by_text({"notes": "Edit scratchpad", "memos": "Save a memo"}[path]).click()
+    words = page.locator("main textarea:visible").first
+    words.fill("Words that took an hour.")
+    for answer in (
+        lambda route: route.abort(),
+        lambda route: route.fulfill(status=502, body="Bad Gateway"),
+    ):
+        page.route(f"**/{path}", answer)
+        words.press("Control+Enter")
+        expect(page.locator("#toasts .toast--error").last).to_be_visible()
+        expect(words).to_have_value("Words that took an hour.")
+        page.unroute(f"**/{path}")
+    words.press("Control+Enter")
+    expect(page.locator("#toasts")).to_contain_text("saved")
+    expect(page.locator("main")).to_contain_text("Words that took an hour.")
+
+
+def test_a_text_of_a_session_that_was_deleted_stays_in_its_form(
+    page: Page, session: str, api: httpx.Client, faults: Faults
+) -> None:
+    faults.expect("Failed to load")
+    page.goto(f"/sessions/{session}/notes")
+    page.get_by_text("Edit scratchpad").click()
+    words = page.get_by_role("textbox", name="Markdown")
+    words.fill("Words that took an hour.")
+    assert api.delete(f"/api/sessions/{session}").is_success
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    for _ in range(2):
+        expect(page.locator("#toasts")).to_contain_text("Copy what you wrote")
+        expect(words).to_have_value("Words that took an hour.")
+        page.locator("#toasts .toast--error button").last.click()
+        words.press("Control+Enter")
