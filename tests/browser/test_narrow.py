@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.servers import Server
 
-from .conftest import conversation, row
+from .conftest import conversation, press, row, visit
 
 pytestmark = pytest.mark.browser
 LONG_TITLE = "A title of many words, " * 6 + "a/path/without/a/blank_" * 8
@@ -300,3 +300,72 @@ def test_what_was_done_after_a_folded_row_ends_where_the_row_does(
     note = row(phone, "m2").locator(".flat")
     bottom = "(one) => one.getBoundingClientRect().bottom"
     assert note.evaluate(bottom) == row(phone, "m2").evaluate(bottom)
+
+
+def test_words_without_a_blank_leave_no_page_wider_than_its_window(
+    phone: Page, session: str, api: httpx.Client
+) -> None:
+    word = "W" * 100
+    memo = {"content": word, "tags": [word], "session_id": session}
+    assert api.post("/api/tools/save_memo", json=memo).is_success
+    taken = f"/api/sessions/{session}/snapshots"
+    assert api.post(taken, json={"name": word}).is_success
+    body = {"title": f"{word} {word}", "messages": conversation(1)}
+    assert api.post("/api/sessions", json=body).is_success
+    own = f"/sessions/{session}"
+    for path in (
+        *(f"{own}/memos", f"{own}/memos?tag={word}"),
+        *(f"{own}/context?against=snapshot:{word}", f"/sessions/?q={word}"),
+    ):
+        phone.goto(path)
+        assert phone.evaluate(OVERFLOW) == 0, path
+
+
+def test_a_refusal_that_quotes_a_long_name_stays_in_its_dialog(
+    phone: Page, session: str, api: httpx.Client
+) -> None:
+    name = "V" * 100
+    taken = f"/api/sessions/{session}/snapshots"
+    assert api.post(taken, json={"name": name}).is_success
+    visit(phone, session)
+    row(phone, "m1").focus()
+    press(phone, "Control+k")
+    phone.keyboard.type("take a snapshot")
+    press(phone, "Enter")
+    phone.get_by_label("Name", exact=True).fill(name)
+    press(phone, "Control+Enter")
+    dialog = phone.locator("#dialog")
+    expect(dialog.locator(".wrong")).to_be_visible()
+    assert dialog.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
+
+
+def test_a_project_with_a_long_name_leaves_its_pages_in_their_window(
+    phone: Page, server: Server
+) -> None:
+    name = "P" * 150
+    server.command("create_project", "long-name", "--name", name)
+    made = ("create_user", "long", "--project", "long-name", "--role", "owner")
+    path = server.command(*made).splitlines()[-1]
+    phone.context.clear_cookies()
+    phone.goto(path)
+    phone.get_by_role("button", name="Sign in").click()
+    expect(phone.get_by_text("No sessions yet")).to_be_visible()
+    phone.goto("/settings/projects/long-name/")
+    phone.get_by_role("button", name="Create link").click()
+    link = phone.locator("#made-link").inner_text()
+    phone.context.clear_cookies()
+    phone.goto(link)
+    assert phone.evaluate(OVERFLOW) == 0
+
+
+def test_a_choice_of_projects_is_no_wider_than_its_window(
+    phone: Page, session: str
+) -> None:
+    phone.goto(f"/sessions/?q={LONG_TITLE[:7]}")
+    phone.evaluate(
+        """() => {
+          const source = document.querySelector(".list-search select");
+          source.options[0].textContent = "P".repeat(150);
+        }"""
+    )
+    assert phone.evaluate(OVERFLOW) == 0
