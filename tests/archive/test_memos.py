@@ -252,7 +252,7 @@ def test_what_is_injected_says_why_in_a_context_an_answer_of_apply_and_on_pages(
     assert (injected["id"], injected["text"]) == (made["memo_id"], UTC)
     assert injected["why"].startswith('Shares "')
     assert injected["why"].endswith("with the last question.")
-    said = [{"role": "user", "content": "And what of clocks?"}]
+    said = [*ASKED, {"role": "user", "content": "And what of clocks?"}]
     for _ in range(2):
         answer = tools.post("apply", {"messages": said, "append": False})
         assert [one["id"] for one in answer["injected"]] == [made["memo_id"]]
