@@ -59,8 +59,8 @@ async def test_what_pages_name_is_kept_for_ever_with_all_that_it_imports(
     assert address == f"/static/{version()}/js/page.js"
     page = await client.get(address)
     assert page.headers["cache-control"] == FOR_EVER
-    assert 'import "./base/toast.js"' in page.text
-    imported = httpx.URL(f"http://testserver{address}").join("./base/toast.js")
+    assert 'import "./base/theme.js"' in page.text
+    imported = httpx.URL(f"http://testserver{address}").join("./base/theme.js")
     assert (await client.get(imported)).headers["cache-control"] == FOR_EVER
 
 
