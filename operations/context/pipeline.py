@@ -115,8 +115,8 @@ class DraftedRequest(NamedTuple):
 
     assembly: Assembly
     draft: Draft
-    is_continuation: bool
-    """Whether it continues the session's last epoch of requests; otherwise it begins another."""
+    continuation: Continuation
+    """How it continues what was sent of the session."""
 
 
 def make_draft(
@@ -144,7 +144,7 @@ def make_draft(
         tools=inputs.tools,
         can_recall=inputs.can_recall,
     )
-    return DraftedRequest(assembly, draft, found.is_same)
+    return DraftedRequest(assembly, draft, found)
 
 
 def _continuation(inputs: ContextInputs, assembly: Assembly) -> Continuation:
@@ -167,16 +167,11 @@ def keep_epoch(
 
     See `begin_epoch` for `is_closed`.
     """
-    is_known = drafted.is_continuation and not is_closed
-    if is_known or not is_bound(inputs.provider):
+    found = drafted.continuation
+    if (found.is_same and not is_closed) or not is_bound(inputs.provider):
         return
-    begun = begin_epoch(
-        inputs.epochs,
-        _request_start(inputs, drafted.assembly),
-        drafted.draft.signed,
-        inputs.thread.leaves,
-        is_closed=is_closed,
-    )
+    leaves = inputs.thread.leaves
+    begun = begin_epoch(inputs.epochs, found, leaves, is_closed=is_closed)
     store_epochs(inputs.session, begun)
 
 

@@ -9,6 +9,7 @@ begins another.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -86,6 +87,10 @@ class Continuation(NamedTuple):
     signed: SignedPlaces
     is_same: bool
     """Whether it continues the last epoch; otherwise it begins another."""
+    length: int
+    """How many messages it sends."""
+    digest: Callable[[], str]
+    """Returns `Epoch.digest` of an epoch that it begins."""
     followed: Followed | None = None
     """For the next request."""
 
@@ -95,28 +100,33 @@ def continue_epoch(
 ) -> Continuation:
     """Where signatures hold in a request; `last` is what the last request was found to be."""
     count = len(start.messages)
+    lengths = {count, *(epoch.length for epoch in epochs.changed)}
+    digests = cache(partial(_digests, start, lengths))  # reads all messages
+    found = Continuation(NONE_SIGNED, False, count, lambda: digests()[count])
     if not epochs.changed:
         signed = SignedPlaces.first(start.intact)
-        return Continuation(signed, is_same=start.is_plain)
-    known = _known_length(epochs.changed[-1], start, last)
+        return found._replace(signed=signed, is_same=start.is_plain)
+    latest = epochs.changed[-1]
+    known = _known_length(latest, start, last, digests)
     if known is not None:
-        latest = _reach(epochs, epochs.changed[-1], start, known)
-        if latest.place == count:
-            followed = _followed(latest, start)
-            return Continuation(_signed(latest), latest.is_whole, followed)
-    best = max(_reaches(epochs, start), key=lambda found: found.place)
-    return Continuation(_signed(best), is_same=False)
+        reach = _reach(epochs, latest, start, known)
+        if reach.place == count:
+            followed = _followed(reach, start)
+            signed, is_same = _signed(reach), reach.is_whole
+            return found._replace(signed=signed, is_same=is_same, followed=followed)
+    reaches = _reaches(epochs, start, digests())
+    best = max(reaches, key=lambda reach: reach.place)
+    return found._replace(signed=_signed(best))
 
 
 def begin_epoch(
     epochs: Epochs,
-    start: RequestStart,
-    signed: SignedPlaces,
+    request: Continuation,
     leaves: Sequence[Leaf],
     *,
     is_closed: bool = False,
 ) -> Epochs:
-    """The epochs once a request is sent that doesn't continue the last one.
+    """The epochs once a request is sent that begins another.
 
     `leaves` are the session's originals, including those recorded from the request. If it
     `is_closed`, it ends with words that no later request repeats. So its response doesn't belong
@@ -125,9 +135,9 @@ def begin_epoch(
     replies = takewhile(lambda leaf: leaf.role == Role.ASSISTANT, leaves[epochs.seen :])
     end = epochs.seen + sum(1 for _ in replies)
     begun = Epoch(
-        digest=_digests(start, {len(start.messages)})[len(start.messages)],
-        length=len(start.messages),
-        signed=signed,
+        digest=request.digest(),
+        length=request.length,
+        signed=request.signed,
         first=len(leaves),
         end=len(leaves) if is_closed else None,
     )
@@ -163,9 +173,10 @@ def _signed(reach: _Reach) -> SignedPlaces:
     return SignedPlaces((*epoch.signed.ranges, *own))
 
 
-def _reaches(epochs: Epochs, start: RequestStart) -> Iterator[_Reach]:
+def _reaches(
+    epochs: Epochs, start: RequestStart, digests: Mapping[int, str]
+) -> Iterator[_Reach]:
     """How far a request is like those of each epoch that it begins like; the latest first."""
-    digests = _digests(start, {epoch.length for epoch in epochs.changed})
     for epoch in reversed(epochs.changed):
         if digests.get(epoch.length) == epoch.digest:
             yield _reach(epochs, epoch, start, epoch.length)
@@ -179,13 +190,16 @@ def _reaches(epochs: Epochs, start: RequestStart) -> Iterator[_Reach]:
 
 
 def _known_length(
-    epoch: Epoch, start: RequestStart, last: Followed | None
+    epoch: Epoch,
+    start: RequestStart,
+    last: Followed | None,
+    digests: Callable[[], Mapping[int, str]],
 ) -> int | None:
     """How many messages are known to be those of an epoch; None if not even its first ones are."""
     if last and last.epoch == epoch and _begins_like(start, last):
         return len(last.messages)
-    found = _digests(start, {epoch.length}).get(epoch.length)
-    return epoch.length if found == epoch.digest else None
+    is_known = digests().get(epoch.length) == epoch.digest
+    return epoch.length if is_known else None
 
 
 def _begins_like(start: RequestStart, last: Followed) -> bool:

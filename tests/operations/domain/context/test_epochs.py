@@ -89,13 +89,8 @@ class Loop:
         self.sent = [*_checked(request)]
         self.is_closed = CLOSER in str(request["messages"][-1])
         if self.is_closed or not found.is_same:
-            self.epochs = begin_epoch(
-                self.epochs,
-                start,
-                found.signed,
-                made.thread.leaves,
-                is_closed=self.is_closed,
-            )
+            leaves, closed = made.thread.leaves, self.is_closed
+            self.epochs = begin_epoch(self.epochs, found, leaves, is_closed=closed)
         self._followed = found.followed if self.remembers else None
         self.epochs = self.epochs._replace(seen=len(self.messages))
         self.answer(_digest(request, len(request["messages"])))
