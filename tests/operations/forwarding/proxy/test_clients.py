@@ -115,9 +115,22 @@ class LiteLLM(Chat):
             num_retries=0,
         )
         if self.stream:
-            answer = litellm.stream_chunk_builder(list(answer))
+            pieces = list(answer)
+            _end_body(answer)
+            answer = litellm.stream_chunk_builder(pieces)
         said: dict[str, Any] = answer.choices[0].message.model_dump(exclude_none=True)
         return said
+
+
+def _end_body(stream: Any) -> None:
+    """End the body of a response, which LiteLLM doesn't read beyond its last event.
+
+    Left to the garbage collector, it is ended whenever that runs: perhaps while the next request
+    holds the lock of httpcore's pool, for which it would wait for ever in the same thread.
+    """
+    lines = getattr(stream.completion_stream, "streaming_response", None)
+    if lines is not None:
+        lines.close()
 
 
 class LiteLLMAnthropic(LiteLLM):
