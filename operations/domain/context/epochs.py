@@ -1,7 +1,7 @@
 """Where signatures of reasoning hold: after exactly what the model had read when it made them (R7).
 
 The requests of a session form *epochs*. In an epoch, each request begins with all that the last
-one sent, and each response answers one of its requests. So if a request begins like those of a
+one sent, and each response answers one of its requests. So if a request begins like those of an
 epoch, the signatures of that epoch's responses hold, as far as the request continues like it.
 The first epoch is the conversation as its client sends it. Every change to what was already sent
 begins another.

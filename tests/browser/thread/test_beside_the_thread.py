@@ -57,6 +57,19 @@ def test_a_check_turns_with_an_edit_and_leads_to_what_it_found(
     expect(page.locator("#provider-openai")).to_be_visible()
 
 
+def test_the_provider_checks_begin_where_the_messages_do_on_a_wide_screen(
+    page: Page, session: str
+) -> None:
+    page.set_viewport_size({"width": 2560, "height": 1300})
+    visit(page, session)
+    check = page.locator("#checks-strip .provider-check").first
+    expect(check).to_be_visible()
+    message, shown = row(page, "m0").bounding_box(), check.bounding_box()
+    assert message
+    assert shown
+    assert shown["x"] == pytest.approx(message["x"], abs=2)
+
+
 def test_a_check_that_still_runs_at_an_edit_ends_and_another_follows(
     page: Page, session: str
 ) -> None:
