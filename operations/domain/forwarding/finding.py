@@ -6,7 +6,7 @@ were left out by it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from threads.domain.body import tombstone_of
@@ -19,7 +19,7 @@ from threads.domain.formats.requests import (
     fingerprint_of,
 )
 from threads.domain.message import Message, Role
-from threads.domain.part import Text, Thinking
+from threads.domain.part import Text, Thinking, ToolResult
 
 from .alignment import GivenMessages, HeldSession, Unit, align_from_start, recorded_unit
 from .matching import match
@@ -158,7 +158,27 @@ class _Gaps:
         sent = [(place, self._sent(place)) for place in places]
         wanted = {atom for _, saying in sent for atom in saying.atoms}
         kept = [(index, self._kept(index, wanted)) for index in near]
-        return list(_same(sent, kept))
+        return list(self._with_their_calls(_same(sent, kept), places, indexes))
+
+    def _with_their_calls(
+        self, units: Iterable[Unit], places: range, indexes: range
+    ) -> Iterator[Unit]:
+        """The units of a gap, except results of other calls: many results say just "ok".
+
+        A result is known by the id of its call or, as clients may give calls ids of their own, by
+        directly following what it answers on both sides.
+        """
+        end = places.start, indexes.start
+        for unit in units:
+            if end == (unit.start, unit.first) or self._answer_same_calls(unit):
+                yield unit
+                end = unit.end, unit.last
+
+    def _answer_same_calls(self, unit: Unit) -> bool:
+        given = self._given.messages[unit.start : unit.end]
+        held = (self._held.readings(at)[0] for at in range(unit.first, unit.last))
+        answered = _answered(given)
+        return "" not in answered and answered == _answered(held)
 
     def _sent(self, place: int) -> MessageFingerprint:
         return self._saying(self._given.messages[place])
@@ -172,6 +192,16 @@ class _Gaps:
         named = CallIds().given(message) if self._form.has_ids else message
         saying = fingerprint_of(named, self._form, self._heading)
         return saying if named is message else saying._replace(ids=("",))
+
+
+def _answered(messages: Iterable[Message]) -> list[str]:
+    """The ids of the calls that messages bring results of."""
+    return [
+        part.call_id
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolResult)
+    ]
 
 
 def _same(
@@ -203,8 +233,29 @@ def _same(
         first, last = kept[indexes[0]][0], kept[indexes[-1]][0] + 1
         if last - first != len(indexes):
             continue  # originals in between were not compared
-        ids = [one for i in places for one in sent[i][1].ids]
-        same = ids == [one for i in indexes for one in kept[i][1].ids]
-        yield Unit(
-            first, last, sent[places[0]][0], sent[places[-1]][0] + 1, as_given=same
-        )
+        given, held = [sent[i][1] for i in places], [kept[i][1] for i in indexes]
+        has_ids = _ids(given) == _ids(held)
+        if _are_signed_apart(given, held, has_ids):
+            continue
+        start, end = sent[places[0]][0], sent[places[-1]][0] + 1
+        yield Unit(first, last, start, end, as_given=has_ids)
+
+
+def _ids(sayings: Iterable[MessageFingerprint]) -> list[str]:
+    return [one for saying in sayings for one in saying.ids]
+
+
+def _are_signed_apart(
+    given: Iterable[MessageFingerprint],
+    held: Iterable[MessageFingerprint],
+    has_ids: bool,
+) -> bool:
+    """Whether what is held was signed, but is another response than the client's.
+
+    An agent that runs again makes the same calls, and its provider would refuse the reasoning of
+    the first run in their place. Clients that drop reasoning keep the ids of calls (`has_ids`).
+    """
+    own, signed = (
+        {one for saying in side for one in saying.signatures} for side in (given, held)
+    )
+    return bool(signed) and (not own <= signed or not (own or has_ids))

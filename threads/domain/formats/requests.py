@@ -149,12 +149,19 @@ def atoms_of(message: Message, form: RequestForm, heading: Heading) -> list[Atom
     return found
 
 
+_STANDARD = str.maketrans("-_", "+/")
+"""The alphabet of base64 for one that is safe in addresses: Google's client sends this instead."""
+
+
 class MessageFingerprint(NamedTuple):
-    """What a message says, however a client sends it, and its ids for calls."""
+    """What a message says, however a client sends it, and what tells it from its like."""
 
     atoms: tuple[bytes, ...]
     """Hashes of the atoms, those of results first; empty if nothing is said."""
     ids: tuple[str, ...]
+    """Its ids for calls."""
+    signatures: tuple[str, ...]
+    """The signatures of its reasoning, and the reasoning that only its provider can read."""
 
 
 def fingerprint_of(
@@ -162,17 +169,20 @@ def fingerprint_of(
 ) -> MessageFingerprint:
     """What a message says, without what may differ between two requests that send it.
 
-    Left out are reasoning (which clients drop later on), white space around a text, the ids of
-    calls, null members of a block, and a client's notes in its system prompt.
+    Its atoms leave out reasoning (which clients drop later on), white space around a text, the ids
+    of calls, null members of a block, and a client's notes in its system prompt.
     """
     atoms: list[tuple[bool, bytes]] = []
     ids: list[str] = []
+    signatures: list[str] = []
     for piece in form.write(message, heading):
         read = form.read(piece.form)
         is_system = message.role in SYSTEM
         for part in read.parts:
             match part:
                 case Thinking():
+                    if signed := part.signature or part.data:
+                        signatures.append(signed.translate(_STANDARD).rstrip("="))
                     continue
                 case Text(text):
                     words = plain_prompt(text) if is_system else text.strip()
@@ -192,7 +202,8 @@ def fingerprint_of(
             found = hashlib.sha256(b"%b %b" % (role.encode(), said)).digest()
             atoms.append((not isinstance(part, ToolResult), found))
     atoms.sort(key=itemgetter(0))
-    return MessageFingerprint(tuple(found for _, found in atoms), tuple(ids))
+    said_in_order = tuple(found for _, found in atoms)
+    return MessageFingerprint(said_in_order, tuple(ids), tuple(signatures))
 
 
 def have_same_atoms(some: Iterable[Atom], others: Iterable[Atom]) -> bool:

@@ -10,7 +10,7 @@ from threads.domain.formats import REQUESTS
 from threads.domain.formats.format import Heading
 from threads.domain.formats.requests import system_words
 from threads.domain.message import Message, Role
-from threads.domain.part import Text
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
 
 from .talk import FORM, HeldMessages, begun, says
 
@@ -108,3 +108,50 @@ def test_short_words_are_known_by_the_reply_to_them():
     made = talk.send("s", "u Go on.", "a1", "ufiles", "u2", "srules")
     assert [change.kind for change in made.changes] == ["snip", "snip"]
     assert list(made.appended) == [3, 4, 5]
+
+
+def reply(call: str, path: str, *thoughts: Part) -> Message:
+    parts = (*thoughts, ToolCall(call, "write", {"path": path}))
+    return Message(role=Role.ASSISTANT, parts=parts)
+
+
+def result(call: str, *more: Part) -> Message:
+    return Message(role=Role.USER, parts=(ToolResult(call, (Text("ok"),)), *more))
+
+
+def matched(held: list[Message], messages: list[Message]) -> list[tuple[int, int]]:
+    """Which message is found to be which original."""
+    sent = GivenMessages(
+        messages, lambda place: digest(messages[place].role, messages[place].parts)
+    )
+    form, heading = REQUESTS["anthropic"], Heading(strategy="anthropic")
+    found = find_units(sent, HeldMessages(held), form, heading)
+    return [(unit.start, unit.first) for unit in found if unit.end > unit.start]
+
+
+def test_a_result_is_not_taken_for_the_same_words_about_another_call() -> None:
+    held = [says("u0"), reply("a", "one"), result("a")]
+    again = [says("u0"), reply("b", "two"), result("b")]
+    assert matched(held, again) == [(0, 0)]
+    named = [says("u0"), reply("a", "two"), result("a", Text(says("u1").text))]
+    held[2] = result("a", Text(f"{says('u1').text}\n"))
+    assert matched(held, named) == [(0, 0), (2, 2)]
+
+
+def test_a_result_is_known_behind_its_call_whatever_the_client_calls_that() -> None:
+    held = [says("u0"), reply("a", "one"), result("a"), reply("c", "two"), result("c")]
+    sent = [says("u1"), reply("b", "two"), result("b")]
+    assert matched(held, sent) == [(1, 3), (2, 4)]
+
+
+def test_a_response_that_was_signed_anew_is_another_one() -> None:
+    """An agent that runs again under one name makes the same calls after other words."""
+    thought = Thinking("Hm.", "c2lnbmVk")
+    held = [says("u0"), reply("a", "one", thought), result("a")]
+    again = reply("b", "one", Thinking("Hm.", "YW5ldw=="))
+    assert matched(held, [says("u1"), again, result("b")]) == []
+    assert matched(held, [says("u1"), reply("b", "one"), result("b")]) == []
+    dropped = [says("u1"), reply("a", "one"), result("a")]
+    assert matched(held, dropped) == [(1, 1), (2, 2)]
+    unsigned = [held[0], reply("c", "one"), held[2]]
+    assert matched(unsigned, [says("u1"), again, result("b")]) == [(1, 1), (2, 2)]

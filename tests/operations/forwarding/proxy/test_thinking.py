@@ -282,3 +282,33 @@ def _thought_through_texts(messages: list[Form]) -> Iterator[str]:
         blocks = message["content"]
         if isinstance(blocks, list) and "signature" in blocks[0]:
             yield blocks[0]["thinking"]
+
+
+@pytest.mark.django_db
+def test_a_second_run_under_one_name_keeps_its_own_thinking(
+    ask: Ask, agent: Client
+) -> None:
+    """It makes the same calls with the same results, but after another question."""
+    ask("/v1/messages", body(*BEGUN[2:]), "boats")
+    operate(agent, str(Session.objects.get().pk), "snip", targets=["m0"])
+    ask("/v1/messages", body(*BEGUN[2:]), "boats")
+    signed = {"type": "thinking", "thinking": "Hm.", "signature": "YW5ldw=="}
+    again = body(asked("Which ferries?"), said(signed, call("toolu_7")))
+    again["messages"].append(result("toolu_7"))
+    assert json.loads(ask("/v1/messages", again, "boats").body) == again
+
+
+@pytest.mark.django_db
+def test_another_call_with_the_same_result_keeps_it(ask: Ask, agent: Client) -> None:
+    """Where a response is generated anew; many results say just that all went well."""
+    other = call("toolu_7") | {"input": {"at": "the pier"}}
+    again = body(
+        BEGUN[2], said(other), result("toolu_7"), thinking={"type": "disabled"}
+    )
+    ask("/v1/messages", body(*BEGUN[2:]), "boats")
+    session_id = str(Session.objects.get().pk)
+    ask("/v1/messages", again, "boats")
+    words = [{"role": "user", "content": "Count the big ones only."}]
+    operate(agent, session_id, "insert", after="m0", messages=words)
+    out = json.loads(ask("/v1/messages", again, "boats").body)
+    assert out["messages"][1:] == again["messages"][1:]
