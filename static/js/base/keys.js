@@ -54,10 +54,13 @@ function commandOf(stroke) {
 const dialogIsOpen = () => Boolean(document.querySelector("dialog[open]"));
 const menuIsOpen = () => Boolean(document.querySelector("[role=menu]:popover-open"));
 
+/** Whether AltGr types a character. In Firefox on a Mac Option is AltGraph too, with any key. */
+const isTypedByAltGr = (event) => event.key.length === 1 && event.getModifierState("AltGraph");
+
 /** Whether the focused element handles the key: a field, a dialog, a menu, or Enter on a button. */
 function isTaken(event, stroke) {
   const target = event.target;
-  if (event.defaultPrevented || event.isComposing || event.getModifierState("AltGraph")) return true;
+  if (event.defaultPrevented || event.isComposing || isTypedByAltGr(event)) return true;
   if (stroke === "Mod+Enter" || stroke === "Mod+k") return false;
   if (dialogIsOpen() || menuIsOpen() || target.matches(TAKES_TEXT)) return true;
   if (stroke === "Escape") return Boolean(document.querySelector(":popover-open"));

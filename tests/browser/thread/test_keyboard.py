@@ -163,6 +163,21 @@ def test_single_keys_switched_off_leave_those_with_control(
     assert keys_on_sheet(keyed)[:3] == ["m0", "m1", "m2"]
 
 
+def test_what_alt_gr_types_is_no_command_but_option_with_an_arrow_is_one(
+    page: Page, open_thread: OpenThread
+) -> None:
+    """Firefox on a Mac says of Option that it is AltGraph too."""
+    open_thread(12)
+    row(page, "m1").focus()
+    alt_gr = {"modifierAltGraph": True}
+    row(page, "m1").dispatch_event("keydown", alt_gr | {"key": "s"})
+    option = alt_gr | {"altKey": True}
+    row(page, "m1").dispatch_event("keydown", option | {"key": "ArrowDown"})
+    expect(page.locator("#entries-count")).to_have_text("1")
+    assert keys_on_sheet(page)[:3] == ["m0", "m2", "m1"]
+    expect(page.locator("#dialog")).to_be_hidden()
+
+
 def digest_and_unfold(page: Page) -> None:
     """Messages 1 to 4 become a sentence, and are seen again in place."""
     press(page, "j", "j")
