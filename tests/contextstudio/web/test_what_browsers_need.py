@@ -23,6 +23,7 @@ NEEDS_A_CONDITION = (
 ADORNS = (
     "field-sizing",
     "overflow-clip-margin",
+    "scrollbar-color",
     "scrollbar-width",
     "text-wrap: pretty",
 )
@@ -168,5 +169,16 @@ def test_no_style_hangs_on_whether_what_comes_later_has_come() -> None:
         for name, text in style_sheets()
         for selector in re.findall(r":has\((?:[^()]|\([^()]*\))*\)", text)
         if ":empty" in selector
+    ]
+    assert bare == []
+
+
+def test_only_text_areas_have_a_corner_to_pull_at() -> None:
+    """Safari puts one on fields for dates too."""
+    bare = [
+        f"{name}: {rule.strip()}"
+        for name, text in style_sheets()
+        for rule in re.findall(r"([^{};]*)\{[^{}]*\bresize:", text)
+        if not re.search(r"(?:^|[\s>])textarea(?:\[[^]]*\])*\s*$", rule)
     ]
     assert bare == []
