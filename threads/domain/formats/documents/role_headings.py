@@ -109,7 +109,7 @@ def _items(
     heading: _Heading | None = None
     start, number, end, fence = 0, 1, 0, ""
     for line in text_lines.lines(file):
-        text = line.data.decode("utf-8", "replace")
+        text = line.data.decode("utf-8", "surrogateescape")
         found = None if fence else _heading(style, text)
         fence = _open(text, fence)
         if found is not None:
@@ -123,9 +123,9 @@ def _heading(style: re.Pattern[str], text: str) -> _Heading | None:
     match = style.match(text.rstrip())
     if match is None:
         return None
-    name = fields.as_word((match[2] or "").strip()) or None
+    name = fields.as_word(text_lines.word(match[2] or "").strip()) or None
     rest = match.start(3) if match[3] else len(text)
-    before = text[:rest].encode("utf-8", "replace")
+    before = text[:rest].encode("utf-8", "surrogateescape")
     return _Heading(_NAMES[match[1].lower()], name, len(before))
 
 

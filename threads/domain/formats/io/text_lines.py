@@ -1,5 +1,6 @@
 """Reads plain text piece by piece: the places of its lines, and the text of a span."""
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
@@ -10,6 +11,10 @@ from .source import ByteSpan
 
 KEPT = 4096
 """How many bytes of a line are kept; its whole text is read by its place."""
+_SEVERAL_BYTES = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+"""A character that takes several bytes in UTF-8, which text in another encoding hardly holds."""
 
 
 class TextLine(NamedTuple):
@@ -62,7 +67,8 @@ def words(
 ) -> str | None:
     """The text of a span, with LF line ends; None, with a warning, if it is too long.
 
-    Bytes that are not UTF-8 are replaced, with a warning.
+    A warning also says if it is not UTF-8. Then it is Windows-1252, of which Latin-1 is a part; but
+    if there is UTF-8 in it or at the top of the file, its damaged bytes are replaced.
     """
     if span.end - span.start > source.MAX_PIECE:
         reason = source.too_long()
@@ -74,7 +80,17 @@ def words(
     try:
         text = json_text.decode(data)
     except ValueError:
-        said = f"From line {line} on, the text is not UTF-8."
+        file.seek(0)
+        is_damaged = bool(_SEVERAL_BYTES.search(file.read(source.CHUNK) + data))
+        done = "damaged bytes were replaced" if is_damaged else "read as Windows-1252"
+        said = f"From line {line} on, the text is not UTF-8: {done}."
         warnings.append(Warning("not_utf8", said, line))
-        text = data.decode("utf-8", "replace")
+        text = data.decode("utf-8" if is_damaged else "cp1252", "replace")
     return text.replace("\r\n", "\n")
+
+
+def word(escaped: str) -> str:
+    """Part of a line that was decoded with `surrogateescape`, as text."""
+    data = escaped.encode("utf-8", "surrogateescape")
+    is_utf_8 = escaped.isprintable() or _SEVERAL_BYTES.search(data)
+    return data.decode("utf-8" if is_utf_8 else "cp1252", "replace")

@@ -58,11 +58,27 @@ def test_a_part_of_a_file_has_lines_of_its_own() -> None:
     assert (line.number, line.data) == (2, b"b")
 
 
-def test_text_that_is_no_utf_8_is_replaced_with_a_warning() -> None:
-    found = list(read(b"User: caf\xe9\nAssistant: Yes.\n"))
+def test_text_that_is_not_utf_8_is_read_as_windows_1252_with_a_warning() -> None:
+    raw = "User (José): Où est le café ? – Là\nAssistant: Près de l’église.\n"
 
-    assert said(found[0])[0] == ("user", "caf\ufffd")
-    assert [warning.code for warning in found[0].warnings] == ["not_utf8"]
+    [found] = read(raw.encode("cp1252"))
+
+    assert said(found) == [
+        ("user", "Où est le café ? – Là"),
+        ("assistant", "Près de l’église."),
+    ]
+    assert [message.name for message in messages(found)] == ["José", None]
+    assert [warning.code for warning in found.warnings] == ["not_utf8", "not_utf8"]
+    assert "read as Windows-1252" in found.warnings[0].message
+
+
+def test_damaged_bytes_of_a_file_in_utf_8_are_replaced_with_a_warning() -> None:
+    [found] = read("User (Zoë): à\nAssistant: Ja".encode() + b"\xff.\n")
+
+    assert said(found) == [("user", "à"), ("assistant", "Ja\ufffd.")]
+    assert [message.name for message in messages(found)] == ["Zoë", None]
+    assert [warning.code for warning in found.warnings] == ["not_utf8"]
+    assert "damaged bytes were replaced" in found.warnings[0].message
 
 
 def test_a_passage_that_is_too_long_is_an_event(
