@@ -4,7 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -31,6 +37,7 @@ from threads.models import Session
 from threads.sessions.presentation import MessageData
 
 MAX_TAG_LENGTH = 100
+_WAYS = "give start_idx and end_idx, or range, or targets"
 MAX_TAGS = 200
 """The most tags that one edit gives: each of its messages carries all of them."""
 
@@ -151,6 +158,14 @@ class EditArguments(RequestBody, ABC):
         return Condition(tags=tuple(tags)) if tags else ALWAYS
 
 
+def _missing(field: str, words: str) -> ValidationError:
+    """The fault of a field that others require; a model's validator alone names no field."""
+    fault = PydanticCustomError("missing", "{words}", {"words": words})
+    return ValidationError.from_exception_data(
+        field, [{"type": fault, "loc": (field,), "input": None}]
+    )
+
+
 class RangeArguments(EditArguments):
     """A range of originals by index (inclusive), or keys."""
 
@@ -174,8 +189,11 @@ class RangeArguments(EditArguments):
             self.start_idx is not None,
             self.targets is not None,
         ]
-        if sum(ways) != 1 or (self.start_idx is None) != (self.end_idx is None):
-            raise ValueError("give start_idx and end_idx, or range, or targets")
+        is_half = (self.start_idx is None) != (self.end_idx is None)
+        if is_half and self.range is None and self.targets is None:
+            raise _missing("end_idx" if self.end_idx is None else "start_idx", _WAYS)
+        if is_half or sum(ways) != 1:
+            raise ValueError(_WAYS)
         return self
 
     def targets_in(self, session: Session, thread: Thread) -> tuple[str, ...]:
