@@ -16,32 +16,20 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from threads.domain.formats import blocks
-from threads.domain.formats.io import base64_text, fields, json_text
+from threads.domain.formats.io import fields
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.kit.items import Item, attempt
 from threads.domain.formats.kit.list_format import ListFormat, Values, per_element
 from threads.domain.formats.sample import Sample
-from threads.domain.message import Message, Role
-from threads.domain.part import (
-    JSON,
-    File,
-    Image,
-    Opaque,
-    Part,
-    Text,
-    ToolCall,
-    ToolResult,
-)
-from threads.domain.transcript import Compaction, Event, Warning
+from threads.domain.message import Message, Role, Usage
+from threads.domain.part import JSON
+from threads.domain.transcript import Compaction, Event, Parent, Relation, Warning
+
+from .goose_blocks import CALLS, is_sent, read_parts
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
-CALLS = ("toolRequest", "frontendToolRequest")
 OWN = frozenset({*CALLS, "toolResponse", "systemNotification", "actionRequired"})
 """Blocks that only Goose has."""
-UNSENT = frozenset(
-    {"systemNotification", "actionRequired", "toolConfirmationRequest", "error"}
-)
-"""Blocks that Goose shows to its user and sends to no model."""
 
 
 class ItemsWithVisibility(NamedTuple):
@@ -53,17 +41,21 @@ class ItemsWithVisibility(NamedTuple):
 
 
 def visible_items(rows: Iterable[ItemsWithVisibility]) -> Iterator[Item]:
-    """The items of a session; messages hidden by a compaction are replaced by its own messages."""
+    """The items of a session; messages hidden from the model are replaced by a compaction's own.
+
+    Without any, nothing stands in their place.
+    """
     count = 0
     hidden: list[int] = []
     said: list[Message] = []
+    place = ""
 
     def compaction() -> Iterator[Compaction]:
         if hidden:
             yield Compaction(
                 replaces=tuple(hidden),
                 messages=tuple(said),
-                record=said[0].records[0],
+                record=said[0].records[0] if said else place,
             )
             hidden.clear()
         said.clear()
@@ -80,12 +72,12 @@ def visible_items(rows: Iterable[ItemsWithVisibility]) -> Iterator[Item]:
             # The summary of a compaction, which the next compaction hid.
             yield from (Event("summary", one.records[0]) for one in messages)
             continue
-        if not row.by_model:
+        if messages and not row.by_model:
             hidden += range(count, count + len(messages))
+            place = messages[-1].records[0]
         count += len(messages)
         yield from items
-    if said:
-        yield from compaction()
+    yield from compaction()
 
 
 def _listed(rows: Iterable[Element], warnings: list[Warning]) -> Iterator[Item]:
@@ -120,19 +112,38 @@ def read_message(value: JSON, record: str) -> Message | Event:
     content = fields.require(
         given.get("content"), list, "a list of blocks", ("content",)
     )
-    kinds = [fields.text(block, "type") for block in content]
-    if kinds and UNSENT.issuperset(kinds):
-        return Event(kinds[0], record, fields.moment(given.get("created")))
-    parts = [
-        p for i, block in enumerate(content) for p in _block(block, ("content", i))
-    ]
+    moment = fields.moment(given.get("created"))
+    if content and not any(map(is_sent, content)):
+        return Event(fields.text(content[0], "type") or "block", record, moment)
+    told = fields.mapping(given, "metadata")
+    inference = fields.mapping(told, "inference")
     return Message(
         role=blocks.read_role(given, ROLES, ()),
-        parts=tuple(parts),
+        parts=read_parts(content),
+        model=fields.word(inference, "resolvedModel")
+        or fields.word(inference, "requestedModel")
+        or None,
         source_id=fields.word(given, "id") or None,
-        created_at=fields.moment(given.get("created")),
+        created_at=moment,
+        usage=_usage(told.get("usage")),
         records=(record,),
     )
+
+
+def _usage(usage: JSON) -> Usage | None:
+    """The tokens of an answer; the input includes what was cached."""
+    found = Usage(
+        input_tokens=fields.count(usage, "inputTokens"),
+        output_tokens=fields.count(usage, "outputTokens"),
+        cached_tokens=fields.count(usage, "cacheReadTokens"),
+    )
+    return found if found != Usage() else None
+
+
+def parent_of(session: dict[str, Any]) -> Parent | None:
+    """The session that started this one as a sub-agent; None if there is none."""
+    id_ = fields.as_word(session.get("parent_session_id"), 200)
+    return Parent(external_id=id_, relation=Relation.SUBAGENT) if id_ else None
 
 
 def _line(row: Element) -> Iterator[Item]:
@@ -146,79 +157,6 @@ def _line(row: Element) -> Iterator[Item]:
         yield Event(fields.text(given, "type") or "session", row.record)
 
 
-def _block(block: JSON, at: tuple[str | int, ...]) -> tuple[Part, ...]:
-    given = fields.mapping(block)
-    kind = fields.text(given, "type")
-    if kind in CALLS:
-        return (_call(given),)
-    if kind == "toolResponse":
-        return (_result(given),)
-    if kind == "redactedThinking":
-        given = {"type": "redacted_thinking", "data": given.get("data")}
-        return blocks.read_block(given, at)
-    if kind == "image" and "data" in given:
-        return (_image(given),)
-    return blocks.read_block(block, at)
-
-
-def _outcome(value: JSON) -> tuple[JSON, bool]:
-    """The value of a result, and whether it is an error."""
-    said = fields.mapping(value)
-    if "Ok" in said or fields.text(said, "status") == "success":
-        return said.get("Ok", said.get("value")), False
-    return said.get("Err", said.get("error", value)), True
-
-
-def _call(block: dict[str, Any]) -> Part:
-    """A call; a malformed one is kept whole."""
-    found, failed = _outcome(block.get("toolCall"))
-    name = fields.text(found, "name")
-    if failed or not name:
-        return Opaque(fields.text(block, "type"), block)
-    arguments = fields.mapping(found).get("arguments")
-    id_ = fields.text(block, "id")
-    return ToolCall(id_, name, {} if arguments is None else arguments)
-
-
-def _result(block: dict[str, Any]) -> ToolResult:
-    """A result: MCP blocks, alone or in an object, or an error message."""
-    found, failed = _outcome(block.get("toolResult"))
-    said = fields.mapping(found)
-    failed = failed or said.get("isError") is True
-    content = said.get("content", found)
-    if not isinstance(content, list):
-        words = content if isinstance(content, str) else _spelled(content)
-        content = [{"type": "text", "text": words}]
-    made = (_answer(one) for one in content)
-    parts = tuple(part for part in made if part != Text(""))
-    return ToolResult(fields.text(block, "id"), parts, None, failed)
-
-
-def _answer(block: JSON) -> Text | Image | File | Opaque:
-    """The part of an MCP block."""
-    given = fields.mapping(block)
-    resource = fields.mapping(given, "resource")
-    match given.get("type"):
-        case "text" if isinstance(given.get("text"), str):
-            return Text(given["text"])
-        case "image":
-            return _image(given)
-        case "resource" if isinstance(resource.get("text"), str):
-            return Text(resource["text"])
-    return Opaque(fields.text(given, "type") or "content", block)
-
-
-def _image(block: dict[str, Any]) -> Image | Opaque:
-    data = base64_text.decode(block.get("data"))
-    if data is None:
-        return Opaque("image", block)
-    return Image(fields.text(block, "mimeType") or "image/*", data=data)
-
-
-def _spelled(value: JSON) -> str:
-    return "" if value is None else json_text.dump(value).decode()
-
-
 def _known(said: Values, _file_name: str) -> dict[str, Any]:
     model = fields.mapping(said["model_config"])
     return {
@@ -230,6 +168,7 @@ def _known(said: Values, _file_name: str) -> dict[str, Any]:
         "external_id": fields.as_word(said["id"], 200) or None,
         "model": fields.word(model, "model_name"),
         "strategy": "anthropic",
+        "parent": parent_of({"parent_session_id": said["parent_session_id"]}),
     }
 
 

@@ -19,6 +19,7 @@ from threads.domain.transcript import Event, Transcript, Warning
 from .goose import (
     EXPORTED,
     ItemsWithVisibility,
+    parent_of,
     read_message,
     score,
     visible_items,
@@ -43,6 +44,7 @@ def _sessions(database: SqliteFile, member: str) -> Iterator[Transcript | None]:
             model=fields.word(model, "model_name"),
             strategy="anthropic",
             member=member,
+            parent=parent_of(told),
         )
 
 
@@ -70,6 +72,7 @@ def _row(row: dict[str, Any], warnings: list[Warning]) -> ItemsWithVisibility:
         "role": sqlite_file.text(row["role"]),
         "created": row.get("created_timestamp"),
         "content": content,
+        "metadata": told,
     }
     try:
         if content is BROKEN:

@@ -11,7 +11,9 @@ from tests.threads.support.editor_specimens import (
     GOOSE_LINES,
     GOOSE_SESSION,
 )
+from threads.domain.message import Usage
 from threads.domain.part import (
+    File,
     Image,
     Opaque,
     Part,
@@ -20,6 +22,7 @@ from threads.domain.part import (
     ToolCall,
     ToolResult,
 )
+from threads.domain.transcript import Parent, Relation
 
 SAID: list[tuple[Part, ...]] = [
     (Text("Look."),),
@@ -27,6 +30,8 @@ SAID: list[tuple[Part, ...]] = [
     (ToolResult("c1", (Text("It is dark."),)),),
 ]
 REQUESTED = {"type": "toolRequest", "id": "c2"}
+BOTH = ["user", "assistant"]
+FOR_USERS = {"audience": ["user"], "priority": 0.0}
 
 
 def parts_of(*content: Any) -> tuple[Part, ...]:
@@ -134,11 +139,72 @@ def test_other_blocks_are_read() -> None:
     assert parts_of(
         {"type": "thinking", "thinking": "Hm.", "signature": "s"},
         {"type": "redactedThinking", "data": "zzz"},
+        {"type": "reasoning", "text": "Hm, hm."},
         {"type": "image", "data": "UE5H", "mimeType": "image/png"},
+        {
+            "type": "document",
+            "data": "UERG",
+            "mimeType": "application/pdf",
+            "name": "a",
+        },
+        {"type": "document", "data": "TUQ="},
         note,
     ) == (
         Thinking("Hm.", "s"),
         Thinking("", data="zzz"),
+        Thinking("Hm, hm."),
         Image("image/png", data=b"PNG"),
+        File("application/pdf", "a", data=b"PDF"),
+        File("application/octet-stream", data=b"MD"),
         Opaque("systemNotification", note),
     )
+
+
+def test_what_a_tool_says_to_the_user_alone_is_no_part_of_its_result() -> None:
+    content = [
+        {"type": "text", "text": "dark", "annotations": {"audience": ["assistant"]}},
+        {"type": "text", "text": "It is **dark**.", "annotations": FOR_USERS},
+        {"type": "text", "text": "Both.", "annotations": {"audience": BOTH}},
+        {"type": "text", "text": "Anyone.", "annotations": {"priority": 0.5}},
+    ]
+    said = (Text("dark"), Text("Both."), Text("Anyone."))
+    assert answered(status="success", value={"content": content}).content == said
+    assert answered(status="success", value=content[1:2]).content == ()
+
+
+def test_text_for_the_user_alone_is_no_part_of_its_message() -> None:
+    aside = {"type": "text", "text": "Hello, user.", "annotations": FOR_USERS}
+    told = {"type": "text", "text": "Hello, model."}
+    chat = [
+        *GOOSE_CHAT,
+        {"role": "assistant", "content": [aside, told]},
+        {"role": "assistant", "content": [aside]},
+        {
+            "role": "assistant",
+            "content": [{"type": "conversationCompacted", "msg": ""}],
+        },
+    ]
+    [found] = readings.read({"messages": chat})
+    assert readings.parts(found) == [*SAID, (Text("Hello, model."),)]
+    assert readings.events(found) == ["text", "conversationCompacted"]
+    assert found.warnings == []
+
+
+def test_an_answer_has_the_model_and_the_tokens_of_its_inference() -> None:
+    inference = {"provider": "a", "requestedModel": "m", "resolvedModel": "m-2"}
+    usage = {"inputTokens": 9, "outputTokens": 4, "cacheReadTokens": 3}
+    metadata = {"inference": inference, "usage": usage}
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
+    chat = [*GOOSE_CHAT, {**answer, "metadata": metadata}, answer]
+    [found] = readings.read({"messages": chat})
+    *_, told, untold = readings.messages(found)
+    assert (told.model, told.usage) == (
+        "m-2",
+        Usage(input_tokens=9, output_tokens=4, cached_tokens=3),
+    )
+    assert (untold.model, untold.usage) == (None, None)
+
+
+def test_a_sub_agent_s_session_names_its_parent() -> None:
+    [found] = readings.read({**GOOSE_SESSION, "parent_session_id": "20260302_0"})
+    assert found.parent == Parent(external_id="20260302_0", relation=Relation.SUBAGENT)

@@ -13,7 +13,9 @@ from tests.threads.support.readings import (
     read,
     texts,
 )
+from threads.domain.message import Usage
 from threads.domain.part import Text, ToolCall, ToolResult
+from threads.domain.transcript import Parent, Relation
 
 TABLES = """
 CREATE TABLE sessions (
@@ -126,6 +128,27 @@ def test_a_second_compaction_hides_the_summary_of_the_first() -> None:
     [compaction] = compactions(found)
     assert compaction.replaces == (0, 1)
     assert "summary" in events(found)
+
+
+def test_what_only_the_user_sees_is_hidden_though_nothing_stands_in_its_place() -> None:
+    shown = {"userVisible": True, "agentVisible": False}
+    rows = [row(1, "user", words("One")), row(2, "user", words("/prompts"), shown)]
+    [found] = read(database(TABLES, {"sessions": [SESSION], "messages": rows}))
+    assert texts(found) == ["One", "/prompts"]
+    [compaction] = compactions(found)
+    assert (compaction.replaces, compaction.messages) == ((1,), ())
+    assert compaction.record == "row:messages/2"
+
+
+def test_the_rows_tell_models_tokens_and_parents() -> None:
+    tables = TABLES.replace("model_config_json", "parent_session_id TEXT, m")
+    told = {"inference": {"requestedModel": "m-2"}, "usage": {"outputTokens": 4}}
+    rows = [row(1, "assistant", words("Yes."), told)]
+    given = (*SESSION[:5], "20260302_0", None)
+    [found] = read(database(tables, {"sessions": [given], "messages": rows}))
+    [answer] = messages(found)
+    assert (answer.model, answer.usage) == ("m-2", Usage(output_tokens=4))
+    assert found.parent == Parent(external_id="20260302_0", relation=Relation.SUBAGENT)
 
 
 def test_what_only_the_model_sees_is_a_message_where_nothing_was_hidden() -> None:
