@@ -88,6 +88,9 @@ def _result(block: dict[str, Any]) -> ToolResult:
     kind = fields.text(output, "type")
     is_error = kind.startswith("error-") or block.get("isError") is True
     name = fields.text(block, "toolName") or None
+    if kind == "execution-denied":
+        denial = ui.read_denial(fields.mapping(output))
+        return ToolResult(fields.text(block, "toolCallId"), denial, name, is_error=True)
     content = read_answer(block.get("experimental_content") or output)
     return ToolResult(fields.text(block, "toolCallId"), content, name, is_error)
 

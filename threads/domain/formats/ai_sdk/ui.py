@@ -14,7 +14,11 @@ from typing import Any
 
 from threads.domain.formats.io import base64_text, fields
 from threads.domain.formats.io.json_file import Element
-from threads.domain.formats.traces.shape_blocks import read_answer
+from threads.domain.formats.traces.shape_blocks import (
+    read_answer,
+    untagged,
+    whole_type,
+)
 from threads.domain.message import Message, Role
 from threads.domain.part import (
     JSON,
@@ -132,6 +136,9 @@ def _invocation(tool: Block, kind: str) -> tuple[ToolCall, list[ToolResult]]:
         (tool[n] for n in ("input", "args", "rawInput") if n in tool), {}
     )
     call = ToolCall(id_, name, given)
+    approval = fields.mapping(tool, "approval")
+    if state == "output-denied" or approval.get("approved") is False:
+        return call, [ToolResult(id_, read_denial(approval), name, is_error=True)]
     if state in UNANSWERED or not ({"output", "result", "errorText"} & tool.keys()):
         return call, []
     is_error = state == "output-error"
@@ -139,6 +146,11 @@ def _invocation(tool: Block, kind: str) -> tuple[ToolCall, list[ToolResult]]:
         tool.get("errorText") if is_error else tool.get("output", tool.get("result"))
     )
     return call, [ToolResult(id_, read_answer(answer), name, is_error)]
+
+
+def read_denial(told: Block) -> tuple[Text, ...]:
+    """What the model is told of a call that the user did not allow."""
+    return (Text(fields.text(told, "reason") or "Tool call execution denied."),)
 
 
 def _said(part: Block, kind: str) -> Iterator[Part]:
@@ -176,7 +188,8 @@ def _reasoning(part: Block) -> Iterator[Part]:
 
 def _file(part: Block) -> Iterator[Part]:
     """An image or a file, inline or by its address; kept whole if it has neither."""
-    media = fields.text(part, "mediaType", "mimeType", "contentType")
+    given, part = part, untagged(part)
+    media = whole_type(fields.text(part, "mediaType", "mimeType", "contentType"))
     address = fields.text(part, "url", "image", "data")
     name = fields.text(part, "filename", "name") or None
     data = None
@@ -185,7 +198,7 @@ def _file(part: Block) -> Iterator[Part]:
     elif "://" not in address:
         data = base64_text.decode(address) if address else None
         if data is None:
-            yield Opaque(fields.text(part, "type") or "file", part)
+            yield Opaque(fields.text(part, "type") or "file", given)
             return
     url = None if data is not None else address
     if media.startswith("image/") or part.get("type") == "image":
@@ -195,4 +208,6 @@ def _file(part: Block) -> Iterator[Part]:
 
 
 read_file, read_reasoning = _file, _reasoning
-_KNOWN = frozenset({"file", "step-start", "dynamic-tool", "source"})
+_KNOWN = frozenset(
+    {"file", "reasoning-file", "step-start", "dynamic-tool", "source", "custom"}
+)

@@ -9,6 +9,7 @@ Sources: LangChain `messages/content.py`, OpenTelemetry `gen-ai-input-messages.j
 the AI SDK's `ModelMessage`, and the providers' own (`blocks`).
 """
 
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,7 @@ IDS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id", "id")
 """Members with the id of a call; in an item of OpenAI's Responses, `id` is the item's own."""
 NAMES = ("name", "toolName", "tool_name")
 ARGUMENTS = ("args", "input", "arguments")
+_OPTIONS = {"providerOptions"}
 ANSWERS = ("content", "response", "result", "output")
 GEMINI = frozenset(
     {"text", "functionCall", "function_call", "inlineData", "inline_data"}
@@ -93,8 +95,8 @@ def read_result(block: Block, call_id: str, name: str) -> ToolResult:
 
 def read_answer(answer: JSON) -> tuple[Text | Image | File | Opaque, ...]:
     """A tool's answer as the parts of a result."""
-    if isinstance(answer, dict) and set(answer) == {"type", "value"}:  # the AI SDK's
-        answer = answer["value"]
+    if isinstance(answer, dict) and {"type", "value"} == answer.keys() - _OPTIONS:
+        answer = answer["value"]  # the AI SDK's
     is_blocks = isinstance(answer, list) and all(
         isinstance(block, str) or fields.text(block, "type") for block in answer
     )
@@ -145,7 +147,8 @@ def _part(block: Block, kind: str) -> Part | None:
     if kind in RESULTS:
         name = fields.text(block, *NAMES)
         return read_result(block, read_id(block, *IDS), name)
-    return _media(block) or _provider_s(block) or Opaque(kind or "block", block)
+    media = _media(untagged(block))
+    return media or _provider_s(block) or Opaque(kind or "block", block)
 
 
 def _thinking(block: Block) -> Thinking | None:
@@ -162,10 +165,29 @@ def _thinking(block: Block) -> Thinking | None:
     return None
 
 
+def untagged(block: Block) -> Block:
+    """The block with its bytes or address as text; version 7 of the AI SDK names their kind."""
+    held = fields.mapping(block, "data")
+    kind = fields.text(held, "type")
+    words = fields.text(held, kind) if kind in ("data", "url", "text") else ""
+    if not words:
+        return block
+    if kind == "text":
+        words = b64encode(words.encode("utf-8", "surrogatepass")).decode()
+    rest = {name: value for name, value in block.items() if name != "data"}
+    return {**rest, "url" if kind == "url" else "data": words}
+
+
+def whole_type(media_type: str) -> str:
+    """A media type of which only the first half may be given, as in the AI SDK."""
+    return media_type if "/" in media_type or not media_type else f"{media_type}/*"
+
+
 def _media(block: Block) -> Image | File | None:
     """An image or a file, by bytes or by address, as frameworks write them; else None."""
     kind = fields.text(block, "modality") or fields.text(block, "type")
     type_ = fields.text(block, "mime_type", "mediaType", "mimeType", "media_type")
+    type_ = whole_type(type_)
     is_image = kind.startswith("image") or type_.startswith("image/")
     name = fields.text(block, "filename", "file_name", "name") or None
     url = fields.text(block, "url", "uri", "image")
@@ -175,7 +197,7 @@ def _media(block: Block) -> Image | File | None:
     elif url.startswith(("http://", "https://")):
         if is_image:
             return Image(type_ or "image/*", url=url)
-        return File(type_, name, url=url)
+        return File(type_ or "application/octet-stream", name, url=url)
     elif not type_ or (data := base64_text.decode(encoded) or b"") == b"":
         return None
     return Image(type_, data=data) if is_image else File(type_, name, data=data)

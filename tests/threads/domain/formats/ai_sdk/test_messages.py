@@ -120,6 +120,27 @@ def test_reasoning_and_an_open_call_of_version_4() -> None:
             {"type": "source-url", "url": "https://x"},
             (Opaque("source-url", {"type": "source-url", "url": "https://x"}),),
         ),
+        (
+            {"type": "file", "mediaType": "image", "url": "https://x/y"},
+            (Image("image/*", url="https://x/y"),),
+        ),
+        (
+            {"type": "custom", "kind": "openai.compaction"},
+            (Opaque("custom", {"type": "custom", "kind": "openai.compaction"}),),
+        ),
+        (
+            {"type": "reasoning-file", "mediaType": "image/png", "url": "https://x"},
+            (
+                Opaque(
+                    "reasoning-file",
+                    {
+                        "type": "reasoning-file",
+                        "mediaType": "image/png",
+                        "url": "https://x",
+                    },
+                ),
+            ),
+        ),
         ({"type": "text", "text": ""}, ()),
     ],
 )
@@ -142,6 +163,38 @@ def test_a_call_that_failed_has_the_error_as_its_result() -> None:
     called, answered = said(failed)
     assert called.parts == (CALLED,)
     assert answered.parts == (ToolResult("c1", (Text("No lamp."),), "look", True),)
+
+
+DENIED = "Tool call execution denied."
+
+
+@pytest.mark.parametrize("state", ["output-denied", "approval-responded"])
+@pytest.mark.parametrize(("reason", "words"), [("Not now.",) * 2, (None, DENIED)])
+def test_a_call_that_was_not_allowed_has_the_reason_as_its_result(
+    state: str, reason: str | None, words: str
+) -> None:
+    denied = {
+        "type": "tool-look",
+        "toolCallId": "c1",
+        "state": state,
+        "input": {"lamp": 1},
+        "approval": {"id": "a1", "approved": False, "reason": reason},
+    }
+    called, answered = said(denied)
+    assert called.parts == (CALLED,)
+    assert answered.parts == (ToolResult("c1", (Text(words),), "look", True),)
+
+
+def test_a_call_that_waits_to_be_allowed_is_open() -> None:
+    asked = {
+        "type": "tool-look",
+        "toolCallId": "c1",
+        "state": "approval-requested",
+        "input": {"lamp": 1},
+        "approval": {"id": "a1"},
+    }
+    [called] = said(asked)
+    assert called.parts == (CALLED,)
 
 
 def test_attachments_stand_with_the_words() -> None:
@@ -184,6 +237,50 @@ def test_each_block_for_models_has_its_part() -> None:
     assert one(
         type="tool-result", toolCallId="c1", toolName="look", output=failed
     ) == ToolResult("c1", (Text('{"x": 1}'),), "look", True)
+    denied = {"type": "execution-denied", "reason": "Not now."}
+    assert one(
+        type="tool-result", toolCallId="c1", toolName="look", output=denied
+    ) == ToolResult("c1", (Text("Not now."),), "look", True)
+    spoken = {"type": "text", "value": "Dark.", "providerOptions": {"a": {}}}
+    assert one(
+        type="tool-result", toolCallId="c1", toolName="look", output=spoken
+    ) == ToolResult("c1", (Text("Dark."),), "look")
+
+
+FILES: list[tuple[Any, Any]] = [
+    ({"type": "data", "data": "UERG"}, File("application/pdf", "a", data=b"PDF")),
+    (
+        {"type": "url", "url": "https://x"},
+        File("application/pdf", "a", url="https://x"),
+    ),
+    ({"type": "text", "text": "é"}, File("application/pdf", "a", data="é".encode())),
+]
+
+
+@pytest.mark.parametrize(("data", "expected"), FILES)
+def test_a_file_of_version_7_says_what_its_data_is(data: Any, expected: File) -> None:
+    block = {"mediaType": "application/pdf", "filename": "a", "data": data}
+    assert one(type="file", **block) == expected
+    output = {"type": "content", "value": [{"type": "file", **block}]}
+    assert one(
+        type="tool-result", toolCallId="c1", toolName="look", output=output
+    ) == ToolResult("c1", (expected,), "look")
+
+
+def test_a_file_that_the_provider_keeps_is_opaque() -> None:
+    held = {"type": "reference", "reference": {"openai": "file-1"}}
+    block = {"type": "file", "mediaType": "application/pdf", "data": held}
+    assert one(**block) == Opaque("file", block)
+
+
+def test_a_file_without_a_type_in_a_result_is_a_file() -> None:
+    value = [{"type": "file-url", "url": "https://x/y"}]
+    output = {"type": "content", "value": value}
+    assert one(
+        type="tool-result", toolCallId="c1", toolName="look", output=output
+    ) == ToolResult(
+        "c1", (File("application/octet-stream", url="https://x/y"),), "look"
+    )
 
 
 def test_a_message_that_says_nothing_is_an_event_with_a_warning() -> None:
