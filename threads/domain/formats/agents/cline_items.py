@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from contextstudio.accounts.domain.errors import Place
 from threads.domain.formats import blocks, emptiness
 from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.formats.io import base64_text, fields, json_text
@@ -21,7 +22,14 @@ from threads.domain.transcript import Compaction
 
 _TOLD = re.compile(r"\[([\w-]{1,64})(?: for (?s:.{0,20000}?))?\] Result:")
 """The start of a result's text: the tool's name, and often what it was used for."""
-_BLOCKS = {"text", "image", "tool_use", "tool_result", "thinking", "document"}
+_BLOCKS = {
+    "text": ("text",),
+    "image": ("data", "source"),
+    "document": ("source",),
+    "file": ("content",),
+    "media": ("media",),
+}
+"""Map of each block that a result may hold to its members, of which it has one."""
 
 
 @dataclass(slots=True)
@@ -164,7 +172,7 @@ def _message(given: dict[str, Any]) -> Message:
     return replace(made, parts=tuple(parts), model=model, usage=usage)
 
 
-def _block(block: Any, at: tuple[str | int, ...]) -> Iterator[Part]:
+def _block(block: Any, at: Place) -> Iterator[Part]:
     """The part of a block, in Cline's own form or Anthropic's."""
     given = fields.mapping(block)
     match given.get("type"):
@@ -174,6 +182,8 @@ def _block(block: Any, at: tuple[str | int, ...]) -> Iterator[Part]:
         case "image" if (data := base64_text.decode(given.get("data"))) is not None:
             kind = fields.text(given, "mediaType", "mimeType")
             yield Image(kind or "image/*", data=data)
+        case "media" if made := _media(fields.mapping(given, "media")):
+            yield made
         case "reasoning" if words := fields.text(given, "text"):
             yield Thinking(words)
         case "tool_result":
@@ -182,18 +192,68 @@ def _block(block: Any, at: tuple[str | int, ...]) -> Iterator[Part]:
             yield from blocks.read_block(block, at)
 
 
-def _result(given: dict[str, Any], at: tuple[str | int, ...]) -> Part:
+def _media(media: dict[str, Any]) -> Image | File | None:
+    """What a model made; None if it is stored elsewhere."""
+    source = fields.mapping(media, "source")
+    data = base64_text.decode(source.get("data"))
+    url = fields.text(source, "url") or None
+    if data is None and url is None:
+        return None
+    kind = fields.text(media, "mediaType")
+    if kind.startswith("image/"):
+        return Image(kind, data=data, url=url)
+    name = fields.text(media, "name") or None
+    return File(kind or "application/octet-stream", name, data=data, url=url)
+
+
+def _result(given: dict[str, Any], at: Place) -> Part:
     """A tool's result: blocks, or the tool's own JSON, which the model is given as text."""
     content = given.get("content")
-    if isinstance(content, list):
-        is_texts = all(isinstance(one, str) for one in content)
-        is_blocks = is_texts or {fields.text(one, "type") for one in content} <= _BLOCKS
+    at = (*at, "content")
+    if isinstance(content, list) and all(map(_is_block, content)):
+        found = [p for i, one in enumerate(content) for p in _block(one, (*at, i))]
+    elif isinstance(content, str | None):
+        found = [*blocks.read_content(content, at)]
     else:
-        is_blocks = content is None or isinstance(content, str)
-    if not is_blocks:
-        given = {**given, "content": json_text.decode(json_text.dump(content))}
-    call_id, name = fields.text(given, "tool_use_id"), fields.text(given, "name")
-    return blocks.read_result(given, call_id, at, name=name or None)
+        images: list[Part] = []
+        told = json_text.dump(_without_images(content, images))
+        found = [Text(json_text.decode(told)), *images]
+    return ToolResult(
+        fields.text(given, "tool_use_id"),
+        tuple(part for part in found if isinstance(part, blocks.RESULT_KINDS)),
+        fields.text(given, "name") or None,
+        given.get("is_error") is True,
+    )
+
+
+def _is_block(one: Any) -> bool:
+    """Whether an element of a result is a block or a text, not the tool's own JSON."""
+    member = _BLOCKS.get(fields.text(one, "type"))
+    return isinstance(one, str) or (
+        member is not None and any(name in one for name in member)
+    )
+
+
+def _without_images(value: Any, images: list[Part]) -> Any:
+    """A tool's JSON without its images, which Cline sends after it; they are added to `images`."""
+    if isinstance(value, list):
+        return [_without_images(v, images) for v in value if not _took(v, images)]
+    if _took(value, images):
+        return "[image attached]"
+    if isinstance(value, dict):
+        return {name: _without_images(v, images) for name, v in value.items()}
+    return value
+
+
+def _took(value: Any, images: list[Part]) -> bool:
+    """Add the value to `images` if it is an image; whether it is one."""
+    kind = fields.text(value, "mediaType")
+    if fields.text(value, "type") != "image" or not kind:
+        return False
+    data = base64_text.decode(value.get("data"))
+    if data is not None:
+        images.append(Image(kind, data=data))
+    return data is not None
 
 
 def _encrypted(given: dict[str, Any]) -> Iterator[Part]:

@@ -13,7 +13,15 @@ from tests.threads.support.readings import compactions, events, messages, parts
 from threads.domain import formats
 from threads.domain.formats.agents import cline
 from threads.domain.message import Usage
-from threads.domain.part import File, Image, Text, Thinking, ToolCall, ToolResult
+from threads.domain.part import (
+    File,
+    Image,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from threads.domain.transcript import Parent, Relation, Transcript
 
 TS = 1_772_359_200_000
@@ -138,6 +146,76 @@ def answered(*texts: str, asked: tuple[str, ...]) -> list[Any]:
     """What a person's message with these texts holds behind calls of these names."""
     found = read([said("assistant", *calls(*asked)), said("user", *map(text, texts))])
     return list(parts(found)[1])
+
+
+def test_a_model_s_media_are_images_and_files() -> None:
+    def made(kind: str, **source: Any) -> dict[str, Any]:
+        modality = kind.partition("/")[0]
+        media = {"id": "1", "modality": modality, "mediaType": kind, "source": source}
+        return {"type": "media", "media": {**media, "name": "a"}}
+
+    stored = made("image/png", type="artifact", artifactId="x")
+    [found] = messages(
+        read(
+            [
+                said(
+                    "assistant",
+                    made("image/png", type="base64", data="UE5H"),
+                    made("image/png", type="url", url="https://x/y"),
+                    made("audio/wav", type="base64", data="UE5H"),
+                    stored,
+                    modelInfo={"modelId": "m-1"},
+                )
+            ]
+        )
+    )
+    assert found.parts == (
+        Image("image/png", data=b"PNG"),
+        Image("image/png", url="https://x/y"),
+        File("audio/wav", "a", data=b"PNG"),
+        Opaque("media", stored),
+    )
+
+
+IMAGE = {"type": "image", "data": "UE5H", "mediaType": "image/png"}
+PNG = Image("image/png", data=b"PNG")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ([text("in"), IMAGE], (Text("in"), PNG)),
+        (
+            [{"type": "file", "path": "/a.txt", "content": "A"}],
+            (File("text/plain", "/a.txt", data=b"A"),),
+        ),
+        (
+            [{"query": "a", "result": ["Read it.", IMAGE], "success": True}],
+            (Text('[{"query": "a", "result": ["Read it."], "success": true}]'), PNG),
+        ),
+        ([{"shot": IMAGE}], (Text('[{"shot": "[image attached]"}]'), PNG)),
+        (
+            [{"type": "file", "path": "/a.txt"}],
+            (Text('[{"type": "file", "path": "/a.txt"}]'),),
+        ),
+        (
+            [{"a": {**IMAGE, "data": "?"}}],
+            (
+                Text(
+                    '[{"a": {"type": "image", "data": "?", "mediaType": "image/png"}}]'
+                ),
+            ),
+        ),
+        (["in", "out"], (Text("in"), Text("out"))),
+        (None, ()),
+    ],
+)
+def test_a_result_is_its_blocks_or_the_tool_s_json_and_its_images(
+    content: Any, expected: tuple[Any, ...]
+) -> None:
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": content}
+    found = read([said("assistant", USE, modelInfo={}), said("user", result)])
+    assert parts(found)[1] == (ToolResult("c1", expected),)
 
 
 def test_results_that_are_text_are_linked_to_their_calls() -> None:
