@@ -58,6 +58,9 @@ class ContinueHistory:
             signature = fields.text(given, "signature") or None
             said = [part.text for part in words if isinstance(part, Text)]
             self.thoughts += [Thinking(text, signature) for text in said]
+            if redacted := fields.text(given, "redactedThinking"):
+                sealed = Thinking("", data=redacted, signer="anthropic")
+                self.thoughts.append(sealed)
             self.records += (row.record,)
             return
         message = _message(given, entry)

@@ -20,12 +20,11 @@ from threads.domain.part import Image, Text, Thinking, ToolCall, ToolResult
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 
 
+OF_MESSAGES = ("toolCalls", "toolCallId", "signature", "redactedThinking", "usage")
+
+
 def entry(role: str, content: Any, items: Any = (), **members: Any) -> dict[str, Any]:
-    said = {
-        name: members.pop(name)
-        for name in ("toolCalls", "toolCallId", "signature", "usage")
-        if name in members
-    }
+    said = {name: members.pop(name) for name in OF_MESSAGES if name in members}
     return {
         "message": {"role": role, "content": content, **said},
         "contextItems": list(items),
@@ -49,6 +48,7 @@ def test_entries_are_messages_with_what_was_attached() -> None:
     data = session(
         entry("user", [{"type": "text", "text": "Look."}, picture], attached),
         entry("thinking", "Hm.", signature="seal"),
+        entry("thinking", "", redactedThinking="zzz"),
         entry("assistant", "So:", toolCalls=[CALL], usage=usage),
         entry("tool", "It glows.", toolCallId="c1"),
         entry("assistant", "", reasoning={"text": "Ha."}),
@@ -69,13 +69,18 @@ def test_entries_are_messages_with_what_was_attached() -> None:
             Text("Look."),
             Image("image/*", url="https://lamps.test/1.png"),
         ),
-        (Thinking("Hm.", "seal"), Text("So:"), ToolCall("c1", "look", {})),
+        (
+            Thinking("Hm.", "seal"),
+            Thinking("", data="zzz", signer="anthropic"),
+            Text("So:"),
+            ToolCall("c1", "look", {}),
+        ),
         (ToolResult("c1", (Text("It glows."),)),),
         (Thinking("Ha."),),
         (Thinking("Cut."),),
     ]
     assert messages(found)[1].usage == Usage(input_tokens=5, output_tokens=2)
-    assert len(messages(found)[1].records) == 2
+    assert len(messages(found)[1].records) == 3
     assert messages(found)[-1].partial
     assert events(found)[0] == "record"
 
