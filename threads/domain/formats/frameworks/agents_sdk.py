@@ -15,15 +15,20 @@ from functools import partial
 from typing import BinaryIO
 
 from threads.domain.formats.format import Format
-from threads.domain.formats.io import fields, json_file
+from threads.domain.formats.io import base64_text, fields, json_file
 from threads.domain.formats.io.json_file import Element
 from threads.domain.formats.io.source import BROKEN, ByteSpan
 from threads.domain.formats.kit.items import Item, Items, attempt, member_events
 from threads.domain.formats.kit.transcripts import require_transcripts, transcript_of
-from threads.domain.formats.openai.items import AssistantTurn, message_of, read_item
+from threads.domain.formats.openai.items import (
+    AssistantTurn,
+    ReadItem,
+    message_of,
+    read_item,
+)
 from threads.domain.formats.sample import Sample
 from threads.domain.message import Role
-from threads.domain.part import JSON
+from threads.domain.part import JSON, Opaque
 from threads.domain.transcript import Event, Transcript, Warning
 
 NAME = "openai_agents"
@@ -31,7 +36,13 @@ LABEL = "the state of a run of OpenAI's Agents SDK"
 _GIVEN = ("original_input", "originalInput")
 _MADE = ("session_items", "generated_items", "generatedItems")
 _SNAKE = {"callId": "call_id", "rawContent": "content", "providerData": "provider_data"}
-_TYPES = {"function_call_result": "function_call_output"}
+_TYPES = {
+    "function_call_result": "function_call_output",
+    "computer_call_result": "computer_call_output",
+}
+_BYTES = "application/octet-stream"
+_HOSTED = "hosted_tool_call"
+"""A step that the provider ran, in JavaScript; its output is in the item."""
 
 
 def read(file: BinaryIO, _name: str) -> list[Transcript]:
@@ -98,7 +109,10 @@ class _Turn:
     def take(self, row: Element) -> list[Item]:
         """The messages that an item completes. Raises Invalid if it is malformed."""
         item, agent = _raw(row.value)
-        read = read_item(item, ())
+        if fields.text(item, "type") == _HOSTED:
+            read: ReadItem | None = Role.ASSISTANT, (Opaque(_HOSTED, item),), None
+        else:
+            read = read_item(item, ())
         if read is None:
             kind = fields.text(item, "type") or "record"
             self._aside.append(Event(kind, row.record))
@@ -133,8 +147,10 @@ def _raw(value: JSON) -> tuple[JSON, str]:
     item = {_SNAKE.get(name, name): one for name, one in raw.items()}
     kind = fields.text(item, "type")
     item["type"] = _TYPES.get(kind, kind) or "message"
-    if item["type"] == "function_call_output":
+    if item["type"].endswith("_call_output"):
         item["output"] = _output(item.get("output"))
+    if item["type"] == "message" and isinstance(item.get("content"), list):
+        item["content"] = [*map(_respelled, item["content"])]
     if item["type"] == "reasoning" and isinstance(item.get("content"), list):
         item.setdefault("summary", item["content"])
     if encrypted := fields.text(
@@ -145,10 +161,41 @@ def _raw(value: JSON) -> tuple[JSON, str]:
 
 
 def _output(output: JSON) -> JSON:
-    """A tool's output; JavaScript has a single text block where the API has text."""
+    """A tool's output; JavaScript has a single block where the API has text or a list."""
+    if isinstance(output, list):
+        return [*map(_respelled, output)]
     if fields.text(output, "type") == "text":
         return fields.text(output, "text")
-    return output
+    block = _respelled(output)
+    is_listed = fields.text(block, "type") in ("input_image", "input_file")
+    return [block] if is_listed else block
+
+
+def _respelled(block: JSON) -> JSON:
+    """JavaScript's block of an image or a file as the API spells it; any other as it is."""
+    held = fields.mapping(block)
+    kind = fields.text(held, "type")
+    if kind in ("image", "input_image") and (url := _address(held.get("image"))):
+        return {"type": "input_image", "image_url": url}
+    if kind == "computer_screenshot" and (url := _address(held.get("data"))):
+        return {"type": kind, "image_url": url}
+    file = held.get("file")
+    if kind in ("file", "input_file") and (url := _address(file, _BYTES)):
+        name = fields.text(file, "filename") or fields.text(held, "filename")
+        member = "file_data" if url.startswith("data:") else "file_url"
+        return {"type": "input_file", member: url, "filename": name}
+    return block
+
+
+def _address(value: JSON, media_type: str = "image/png") -> str:
+    """The address of media, or a data URI for its bytes; empty if it has neither."""
+    told = fields.mapping(value)
+    words = value if isinstance(value, str) else fields.text(told, "url", "data")
+    if words.startswith(("data:", "http://", "https://")):
+        return words
+    if not words or base64_text.decode(words) is None:
+        return ""
+    return f"data:{fields.text(told, 'mediaType') or media_type};base64,{words}"
 
 
 def _score(sample: Sample) -> float:

@@ -6,7 +6,15 @@ import pytest
 
 from contextstudio.accounts.domain.errors import Invalid
 from tests.threads.support.readings import events, messages, parts, read, told
-from threads.domain.part import Opaque, Text, Thinking, ToolCall, ToolResult
+from threads.domain.part import (
+    File,
+    Image,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
 OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "It glows."}
@@ -112,6 +120,84 @@ def test_javascript_spells_its_members_otherwise() -> None:
         (ToolResult("c2", (Opaque("output", {"type": "output", "image": "x"}),)),),
         (Text("Done."),),
     ]
+
+
+def of_javascript(*raws: dict[str, Any]) -> Any:
+    items = [{"type": "i", "rawItem": raw} for raw in raws]
+    [found] = read(
+        {"$schemaVersion": "1.0", "originalInput": "Look.", "generatedItems": items}
+    )
+    assert found.warnings == []
+    return found
+
+
+PNG = Image("image/png", data=b"PNG")
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ({"type": "image", "image": "UE5H"}, PNG),
+        ({"type": "image", "image": {"data": "UE5H", "mediaType": "image/png"}}, PNG),
+        (
+            {"type": "image", "image": {"url": "https://x/y"}},
+            Image("image/*", url="https://x/y"),
+        ),
+        ([{"type": "input_image", "image": "data:image/png;base64,UE5H"}], PNG),
+        (
+            {
+                "type": "file",
+                "file": {
+                    "data": "UERG",
+                    "mediaType": "application/pdf",
+                    "filename": "a",
+                },
+            },
+            File("application/pdf", "a", data=b"PDF"),
+        ),
+        (
+            [{"type": "input_file", "file": "https://x/y", "filename": "a"}],
+            File("application/octet-stream", "a", url="https://x/y"),
+        ),
+    ],
+)
+def test_a_result_in_javascript_holds_images_and_files(
+    output: Any, expected: Any
+) -> None:
+    result = {"type": "function_call_result", "callId": "c1", "output": output}
+    assert parts(of_javascript(result))[1] == (ToolResult("c1", (expected,)),)
+
+
+def test_a_message_in_javascript_holds_images_and_files() -> None:
+    kept = {"type": "input_file", "file": {"id": "file-1"}}
+    content = [
+        {"type": "input_text", "text": "See."},
+        {"type": "input_image", "image": "UE5H"},
+        {"type": "input_file", "file": "UERG", "filename": "a"},
+        kept,
+    ]
+    found = of_javascript({"role": "user", "content": content})
+    assert parts(found)[1] == (
+        Text("See."),
+        PNG,
+        File("application/octet-stream", "a", data=b"PDF"),
+        Opaque("input_file", kept),
+    )
+
+
+def test_a_computer_s_picture_in_javascript_answers_its_call() -> None:
+    call = {"type": "computer_call", "callId": "c1", "action": {"type": "wait"}}
+    shot = {"type": "computer_screenshot", "data": "data:image/png;base64,UE5H"}
+    result = {"type": "computer_call_result", "callId": "c1", "output": shot}
+    assert parts(of_javascript(call, result))[1:] == [
+        (ToolCall("c1", "computer", {"type": "wait"}),),
+        (ToolResult("c1", (PNG,)),),
+    ]
+
+
+def test_a_step_that_the_provider_ran_is_kept_whole_with_its_output() -> None:
+    hosted = {"type": "hosted_tool_call", "name": "search", "output": "Lamps."}
+    assert parts(of_javascript(hosted))[1:] == [(Opaque("hosted_tool_call", hosted),)]
 
 
 def test_what_is_no_item_is_an_event_with_a_warning() -> None:
