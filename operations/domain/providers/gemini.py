@@ -31,6 +31,7 @@ RULES = Rules(
     ids=Alphabet(legal=IDS.legal, longest=64),
     names=Alphabet(legal=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]*"), longest=64),
     merges=True,
+    calls_apart=True,
     reasoning=Reasoning.KEPT,
     encoded_signatures=frozenset({"signature", "data"}),
     images=frozenset({"image/png", "image/jpeg", "image/webp"}),

@@ -62,6 +62,8 @@ class Rules:
     """Whether speakers must alternate, with a user first and a user or a tool last."""
     merges: bool = False
     """Whether the provider itself reads consecutive messages of one speaker as one."""
+    calls_apart: bool = False
+    """Whether it refuses calls in a message that follows another one of the model's."""
     results_by_user: bool = False
     """Whether results belong to a user turn, before the user's own text."""
     bridges: bool = False

@@ -63,7 +63,8 @@ def _joined(turns: Sequence[Turn], work: Work) -> list[Turn]:
     calls: list[str] = []
     for turn in turns:
         if calls and turn.role is Role.ASSISTANT and not _is_later(turn, calls, work):
-            if not (work.rules.merges or _is_next(joined[-1], turn, work)):
+            is_read = work.rules.merges and not work.rules.calls_apart
+            if not (is_read or work.is_next(joined[-1].pieces[-1], turn.pieces[0])):
                 work.report(findings.IN_A_ROW, turn.pieces[0])
             joined[-1].pieces += turn.pieces
         else:
@@ -71,15 +72,6 @@ def _joined(turns: Sequence[Turn], work: Work) -> list[Turn]:
             calls = []
         calls += _calls_of(turn)
     return joined
-
-
-def _is_next(before: Turn, turn: Turn, work: Work) -> bool:
-    """Whether a turn was said directly after another, and so sent like this before."""
-    last, first = (
-        work.draft.messages[piece.place].index
-        for piece in (before.pieces[-1], turn.pieces[0])
-    )
-    return last is not None and first == last + 1
 
 
 def _calls_of(turn: Turn) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from operations.domain.providers.turns import Turn, TurnPart
 from threads.domain.message import Role
-from threads.domain.part import Text
+from threads.domain.part import Text, ToolCall
 
 from . import findings
 from .work import Work
@@ -43,10 +43,21 @@ def _join_speakers(turns: list[Turn], work: Work) -> list[Turn]:
             continue
         held = joined[-1]
         if held.keys != turn.keys and held.keys:
-            finding = findings.MERGED if work.rules.merges else findings.IN_A_ROW
+            is_read = work.rules.merges and not _is_call_moved(held, turn, work)
+            finding = findings.MERGED if is_read else findings.IN_A_ROW
             work.report(finding, turn.pieces[0])
         joined[-1] = Turn(held.role, [*held.pieces, *turn.pieces], held.name)
     return joined
+
+
+def _is_call_moved(held: Turn, turn: Turn, work: Work) -> bool:
+    """Whether an operation brings calls behind an answer, in a way that the provider refuses.
+
+    What its model itself said in pieces, it takes in pieces.
+    """
+    has_calls = any(isinstance(piece.part, ToolCall) for piece in turn.pieces)
+    is_next = work.is_next(held.pieces[-1], turn.pieces[0])
+    return work.rules.calls_apart and has_calls and not is_next
 
 
 def _with_bridges(turns: list[Turn], work: Work) -> Iterator[Turn]:

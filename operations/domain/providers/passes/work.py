@@ -54,6 +54,12 @@ class Work:
             self.breaks.add(change)
             self.signed = self.signed.broken_by([change])
 
+    def is_next(self, before: TurnPart, piece: TurnPart) -> bool:
+        """Whether a message was said directly after another, and so sent like this before."""
+        messages = self.draft.messages
+        last, first = messages[before.place].index, messages[piece.place].index
+        return last is not None and first == last + 1
+
     def places(self, finding: Finding) -> Collection[int]:
         """The places of the messages that a finding was reported for."""
         return self._found.get(finding, {}).keys()

@@ -268,3 +268,19 @@ def test_what_a_request_puts_before_a_conversation_names_no_session(frame: str) 
     assert title_of_texts([frame, "Count the lakes."]) == "Count the lakes."
     assert title_of_texts([f"{frame}\n\nCount the lakes."]) == "Count the lakes."
     assert title_of_texts([frame]) == ""
+
+
+def test_calls_that_an_operation_brings_behind_an_answer_of_gemini_are_sent_with_it() -> (
+    None
+):
+    """What a model said in pieces is sent as it came; the provider reads it as one."""
+
+    def found(index: int) -> tuple[Severity, int]:
+        asked, said = message(0, "user", "Count."), message(1, "assistant", "I look.")
+        calls = message(index, "assistant", call("a"))
+        results = message(index + 1, "user", result("a", "14"))
+        compiled = compile_request("gemini", draft(asked, said, calls, results))
+        return issue(compiled, "R3").severity, len(compiled.messages)
+
+    assert found(3) == (Severity.REPAIRED, 3)
+    assert found(2) == (Severity.NOTE, 3)

@@ -8,12 +8,14 @@ import pytest
 from django.test import Client
 
 from tests.operations.support.rest import get, operate
+from tests.validators import VALIDATORS
 from threads.models import Session
 
 from .conftest import Ask
 
 Form = dict[str, Any]
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
+GEMINI = "/v1beta/models/gemini-3-pro:generateContent"
 Sent = Callable[..., list[Form]]
 
 
@@ -91,3 +93,26 @@ def test_what_is_sent_is_counted_with_what_stands_for_the_result(
     shown = get(agent, f"{path}/context", provider="openai")
     last = get(agent, f"{path}/requests")["items"][0]
     assert last["tokens"]["after"] == shown["tokens"]["sent"]
+
+
+@pytest.mark.django_db
+def test_a_call_that_a_snip_brings_behind_an_answer_of_gemini_goes_out_with_it(
+    ask: Ask, agent: Client
+) -> None:
+    """Gemini refuses calls that follow neither a user nor results."""
+
+    def turn(role: str, **part: Any) -> Form:
+        return {"role": role, "parts": [part]}
+
+    look = {"name": "look", "args": {}}
+    calls = turn("model", functionCall=look, thoughtSignature="c2lnbmVk")
+    seen = turn("user", functionResponse={"name": "look", "response": {"output": "14"}})
+    said = [turn("user", text="Hello."), turn("model", text="Hello.")]
+    body = {"contents": [*said, turn("user", text="How many?"), calls, seen]}
+    ask(GEMINI, body, "boats")
+    session = Session.objects.get()
+    operate(agent, str(session.pk), "snip", targets=["m2"])
+    sent = json.loads(ask(GEMINI, body, "boats").body)
+    assert VALIDATORS["gemini"](sent) == []
+    assert [len(one["parts"]) for one in sent["contents"]] == [1, 2, 1]
+    assert sent["contents"][1]["parts"][1]["thoughtSignature"] == "c2lnbmVk"
