@@ -65,8 +65,6 @@ class Outcome:
 
     read: Callable[[], Reply] | None = None
     """Reads the reply, if one has begun; the slow part of reading happens only then."""
-    before: Sequence[Message] = ()
-    """Messages before the reply that its client doesn't know of."""
     status: int | None = None
     error: str = ""
     first_byte_ms: float | None = None
@@ -88,15 +86,14 @@ def record_outcome(exchange: Exchange, outcome: Outcome) -> int | None:
         # The outcome and duration of this response say nothing about the reply itself.
         outcome = replace(outcome, error="", first_byte_ms=None, total_ms=None)
     messages = reply.messages if reply and not comes_later else ()
-    said = [*outcome.before, *messages]
     index = None
     with transaction.atomic():  # one commit for both
         may_be_known = exchange.is_fetched or exchange.is_background
         if may_be_known and not _is_awaited(exchange):
             return None
-        if said:
+        if messages:
             try:
-                index = record_reply(exchange, said)
+                index = record_reply(exchange, messages)
             except DomainError as refused:
                 logger.warning("A reply was not recorded: %s", refused.message)
         if exchange.request_id is not None:
@@ -211,7 +208,7 @@ def _cost(provider: str, model: str, tokens: ReplyTokens) -> Decimal | None:
 
 @transaction.atomic
 def record_reply(exchange: Exchange, said: Sequence[Message]) -> int | None:
-    """Record a reply as the session's next message, after those before it; returns its index.
+    """Record a reply as the session's next messages; returns the last one's index.
 
     Returns None if the session continued without it, for example because a question was asked
     twice at once: two replies can't both be the next message. A client that continues from this

@@ -2,8 +2,9 @@
 
 A reply that calls only our tools becomes a message of the session that the client doesn't see:
 the calls are answered, and the client's own request is prepared again, including what was said.
-If the reply also calls the client's tools, ours are answered and kept as if they had come first,
-and the client gets the reply without them.
+If the reply also calls the client's tools, ours are answered and kept, and the client gets the
+reply without them. Once it brings the results of its own calls, the reply is sent whole, with all
+results (`joining`).
 
 If two requests ask the same, for example because a client doesn't wait, the calls of the first
 reply are answered; the other request is sent again with their results.
@@ -22,13 +23,13 @@ from operations.forwarding.proxy.recording import (
 )
 from operations.forwarding.proxy.replies import Reply
 from operations.forwarding.toolbox import CallAnswer
-from threads.domain.formats import READERS
 from threads.domain.message import Message
 from threads.domain.part import ToolCall
 
 from . import rounds
 from .form import Call, JSONObject
 from .forms import FORMS
+from .joining import PartedReply
 from .offering import Offer
 
 MAX_CALLS = 32
@@ -65,18 +66,15 @@ def settle(offer: Offer, exchange: Exchange, outcome: Outcome) -> Settled:
         return Settled(hidden_calls=offer.names)
     are_all, is_late = len(ours) == len(calls), has_gone_on(exchange)
     results = [] if is_late else _results(offer, exchange, ours)
-    if are_all:
-        index = record_outcome(exchange, replace(outcome, read=lambda: reply))
-        if not is_late and index is not None:
-            _keep(offer, exchange, [*reply.said, *results])
-        return Settled(asks_again=True)
-    alone = FORMS[offer.route.form].only_calls(reply.said, offer.names)
-    before = [] if is_late else [*alone, *results]
-    said = READERS[offer.route.form].read_messages(before)
-    index = _record_rest(offer, exchange, outcome, reply, said)
+    if is_late and not are_all:
+        _record_rest(offer, exchange, outcome, reply)
+        return Settled(hidden_calls=offer.names)
+    index = record_outcome(exchange, replace(outcome, read=lambda: reply))
     if not is_late and index is not None:
-        _keep(offer, exchange, before)
-    return Settled(hidden_calls=offer.names)
+        parted = PartedReply(reply.said, results, offer.names)
+        whole = [*reply.said, *results]
+        _keep(offer, exchange, whole if are_all else parted.written())
+    return Settled(asks_again=are_all, hidden_calls=offer.names)
 
 
 def _results(
@@ -96,13 +94,9 @@ def _results(
 
 
 def _record_rest(
-    offer: Offer,
-    exchange: Exchange,
-    outcome: Outcome,
-    reply: Reply,
-    before: Sequence[Message] = (),
-) -> int | None:
-    """Record a reply without its calls of our tools, after other messages; returns its index.
+    offer: Offer, exchange: Exchange, outcome: Outcome, reply: Reply
+) -> None:
+    """Record a reply without its calls of our tools, which are not answered.
 
     A provider that keeps the reply also has those calls, without results. So the reply counts as
     rewritten, and requests that continue it are sent in full.
@@ -112,7 +106,7 @@ def _record_rest(
     said = [one for one in reply.said if one.get("name") not in offer.names]
     rest = reply._replace(messages=messages, said=said)
     exchange = replace(exchange, is_rewritten=True)
-    return record_outcome(exchange, replace(outcome, read=lambda: rest, before=before))
+    record_outcome(exchange, replace(outcome, read=lambda: rest))
 
 
 def _without(offer: Offer, message: Message) -> Message:
@@ -125,7 +119,9 @@ def _without(offer: Offer, message: Message) -> Message:
     return replace(message, parts=left)
 
 
-def _keep(offer: Offer, exchange: Exchange, messages: Sequence[JSONObject]) -> None:
+def _keep(
+    offer: Offer, exchange: Exchange, answered: Sequence[JSONObject] | JSONObject
+) -> None:
     body = read_body(offer.route.form, offer.incoming.body)
     place = offer.before + len(body.messages)
-    rounds.keep(exchange.session_id, body, place, exchange.count, messages)
+    rounds.keep(exchange.session_id, body, place, exchange.count, answered)

@@ -64,24 +64,22 @@ class AnthropicTools(ToolForm):
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
         return "tool_choice", b'{"type":"none"}'
 
-    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
-        return [
-            Call(block.get("id", ""), block["name"], block.get("input"))
-            for message in said
-            for block in message["content"]
-            if block.get("type") == "tool_use" and isinstance(block.get("name"), str)
-        ]
+    def is_said(self, message: JSONObject) -> bool:
+        return message.get("role") == "assistant"
 
-    def only_calls(
-        self, said: Sequence[JSONObject], names: AbstractSet[str]
+    def pieces(self, message: JSONObject) -> list[JSONObject]:
+        return _blocks(message)
+
+    def call(self, piece: JSONObject) -> Call | None:
+        is_call = piece.get("type") == "tool_use" and isinstance(piece.get("name"), str)
+        if not is_call:
+            return None
+        return Call(piece.get("id", ""), piece["name"], piece.get("input"))
+
+    def with_pieces(
+        self, message: JSONObject, pieces: list[JSONObject]
     ) -> list[JSONObject]:
-        blocks = [
-            block
-            for message in said
-            for block in message["content"]
-            if block.get("type") == "tool_use" and block.get("name") in names
-        ]
-        return [{"role": "assistant", "content": blocks}]
+        return [message | {"content": pieces}] if pieces else [message]
 
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
         blocks = [
@@ -90,3 +88,21 @@ class AnthropicTools(ToolForm):
             for call, answer in answers
         ]
         return [{"role": "user", "content": blocks}]
+
+    def with_results(
+        self,
+        results: Sequence[JSONObject],
+        following: JSONObject,
+        hidden: Sequence[bool],
+    ) -> JSONObject | None:
+        own = _blocks(following)
+        if not any(block.get("type") == "tool_result" for block in own):
+            return None
+        ours = [block for message in results for block in message["content"]]
+        return following | {"content": [*ours, *own]}
+
+
+def _blocks(message: JSONObject) -> list[JSONObject]:
+    content = message.get("content")
+    given = content if isinstance(content, list) else []
+    return [block for block in given if isinstance(block, dict)]

@@ -55,27 +55,24 @@ class ChatTools(ToolForm):
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
         return "tool_choice", b'"none"'
 
-    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
-        return [
-            Call(
-                call.get("id", ""), function["name"], parsed(function.get("arguments"))
-            )
-            for message in said
-            for call in message.get("tool_calls") or ()
-            if isinstance(function := call.get("function"), dict)
-            and isinstance(function.get("name"), str)
-        ]
+    def is_said(self, message: JSONObject) -> bool:
+        return message.get("role") == "assistant"
 
-    def only_calls(
-        self, said: Sequence[JSONObject], names: AbstractSet[str]
+    def pieces(self, message: JSONObject) -> list[JSONObject]:
+        calls: list[JSONObject] = message.get("tool_calls") or []
+        return calls
+
+    def call(self, piece: JSONObject) -> Call | None:
+        function = piece.get("function")
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            return None
+        arguments = parsed(function.get("arguments"))
+        return Call(piece.get("id", ""), function["name"], arguments)
+
+    def with_pieces(
+        self, message: JSONObject, pieces: list[JSONObject]
     ) -> list[JSONObject]:
-        calls = [
-            call
-            for message in said
-            for call in message.get("tool_calls") or ()
-            if (call.get("function") or {}).get("name") in names
-        ]
-        return [{"role": "assistant", "content": None, "tool_calls": calls}]
+        return [message | {"tool_calls": pieces}] if pieces else [message]
 
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
         return [

@@ -64,18 +64,51 @@ class ToolForm(ABC):
         """The member of a body that forbids calls, and its value."""
 
     @abstractmethod
-    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
-        """The calls in a reply, given as messages of the next request."""
-
-    @abstractmethod
-    def only_calls(
-        self, said: Sequence[JSONObject], names: AbstractSet[str]
-    ) -> list[JSONObject]:
-        """Only the calls of some tools, as separate messages."""
-
-    @abstractmethod
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
         """The messages with the results of calls."""
+
+    def with_results(
+        self,
+        results: Sequence[JSONObject],
+        following: JSONObject,
+        hidden: Sequence[bool],
+    ) -> JSONObject | None:
+        """The client's message with its own results, with ours added; None if ours stand alone.
+
+        `hidden` says of each call of the reply whether it is of a tool of ours.
+        """
+        return None
+
+    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
+        """The calls in a reply, given as messages of the next request."""
+        pieces = (piece for message in said for piece in self.pieces(message))
+        return [call for call in map(self.call, pieces) if call is not None]
+
+    @abstractmethod
+    def is_said(self, message: JSONObject) -> bool:
+        """Whether a message may be part of a reply, as its client sends it back."""
+
+    @abstractmethod
+    def pieces(self, message: JSONObject) -> list[JSONObject]:
+        """The pieces of a reply's message of which calls are some."""
+
+    @abstractmethod
+    def call(self, piece: JSONObject) -> Call | None:
+        """The call that a piece is; None if it is something else."""
+
+    @abstractmethod
+    def with_pieces(
+        self, message: JSONObject, pieces: list[JSONObject]
+    ) -> list[JSONObject]:
+        """A reply's message with other pieces."""
+
+    def returned(self, piece: JSONObject, made: JSONObject) -> JSONObject:
+        """A call of the client's as it was made; `piece` is how its client sends it back."""
+        return piece
+
+    def own(self, made: JSONObject, client: JSONObject) -> JSONObject:
+        """A call of ours as it is sent beside one of the client's."""
+        return made
 
 
 def parsed(text: Any) -> Any:

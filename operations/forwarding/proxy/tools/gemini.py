@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from contextstudio.accounts.responses import dump, read_json
-from operations.domain.providers.gemini import UNCHECKED
 from operations.forwarding.proxy.bodies import DECLARED, declared_in
 from operations.forwarding.toolbox import CallAnswer, OfferedTool
 
 from .form import Call, JSONObject, Members, Stripper, ToolForm
 
 _SIGNATURE = "thoughtSignature"
+_RESULTS = {"functionResponse", "function_response"}
 _CALLING = ("functionCallingConfig", "function_calling_config")
 
 
@@ -87,32 +87,29 @@ class GeminiTools(ToolForm):
         config = {name: one for name, one in kept if name not in _CALLING}
         return member, dump(config | {_CALLING[0]: {"mode": "NONE"}})
 
-    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
-        return [
-            Call(call.get("id") or "", call["name"], call.get("args") or {})
-            for content in said
-            for part in content["parts"]
-            if isinstance(call := part.get("functionCall"), dict)
-            and isinstance(call.get("name"), str)
-        ]
+    def is_said(self, message: JSONObject) -> bool:
+        return message.get("role") == "model"
 
-    def only_calls(
-        self, said: Sequence[JSONObject], names: AbstractSet[str]
+    def pieces(self, message: JSONObject) -> list[JSONObject]:
+        return _parts(message)
+
+    def call(self, piece: JSONObject) -> Call | None:
+        call = piece.get("functionCall", piece.get("function_call"))
+        if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+            return None
+        return Call(call.get("id") or "", call["name"], call.get("args") or {})
+
+    def with_pieces(
+        self, message: JSONObject, pieces: list[JSONObject]
     ) -> list[JSONObject]:
-        """The calls as a step of their own.
+        return [message | {"parts": pieces}]
 
-        If the model signs its steps, the first call needs a signature.
-        """
-        calls = [
-            part
-            for content in said
-            for part in content["parts"]
-            if isinstance(part.get("functionCall"), dict)
-        ]
-        parts = [one for one in calls if one["functionCall"].get("name") in names]
-        if any(_SIGNATURE in one for one in calls) and _SIGNATURE not in parts[0]:
-            parts[0] = parts[0] | {_SIGNATURE: UNCHECKED}
-        return [{"role": "model", "parts": parts}]
+    def returned(self, piece: JSONObject, made: JSONObject) -> JSONObject:
+        """With its own signature, not with one that was moved to it from a call of ours."""
+        moved = (_SIGNATURE, "thought_signature")
+        kept = {name: value for name, value in piece.items() if name not in moved}
+        signature = {_SIGNATURE: made[_SIGNATURE]} if _SIGNATURE in made else {}
+        return kept | signature
 
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
         parts = [
@@ -123,6 +120,28 @@ class GeminiTools(ToolForm):
             for call, answer in answers
         ]
         return [{"role": "user", "parts": parts}]
+
+    def with_results(
+        self,
+        results: Sequence[JSONObject],
+        following: JSONObject,
+        hidden: Sequence[bool],
+    ) -> JSONObject | None:
+        """In the order of the calls, by which they are matched if these have no ids."""
+        own = _parts(following)
+        if not any(_RESULTS & part.keys() for part in own):
+            return None
+        theirs = iter(own)
+        ours = iter([part for message in results for part in message["parts"]])
+        in_turn = (next(ours if is_ours else theirs, None) for is_ours in hidden)
+        parts = [part for part in in_turn if part is not None]
+        return following | {"parts": [*parts, *theirs]}
+
+
+def _parts(content: JSONObject) -> list[JSONObject]:
+    given = content.get("parts")
+    parts = given if isinstance(given, list) else []
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _object(answer: CallAnswer) -> JSONObject:

@@ -58,26 +58,38 @@ class ResponsesTools(ToolForm):
     def without_calls(self, value: JSONObject) -> tuple[str, bytes]:
         return "tool_choice", b'"none"'
 
-    def calls(self, said: Sequence[JSONObject]) -> list[Call]:
-        return [
-            Call(item.get("call_id", ""), item["name"], parsed(item.get("arguments")))
-            for item in said
-            if item.get("type") == "function_call" and isinstance(item.get("name"), str)
-        ]
+    def is_said(self, message: JSONObject) -> bool:
+        """Results may stand between the calls."""
+        return message.get("role") in (None, "assistant")
 
-    def only_calls(
-        self, said: Sequence[JSONObject], names: AbstractSet[str]
+    def pieces(self, message: JSONObject) -> list[JSONObject]:
+        return [message]
+
+    def call(self, piece: JSONObject) -> Call | None:
+        is_call = piece.get("type") == "function_call"
+        if not is_call or not isinstance(piece.get("name"), str):
+            return None
+        arguments = parsed(piece.get("arguments"))
+        return Call(piece.get("call_id", ""), piece["name"], arguments)
+
+    def with_pieces(
+        self, message: JSONObject, pieces: list[JSONObject]
     ) -> list[JSONObject]:
-        # The ids are removed, because by them the provider would require the reasoning before
-        # them.
-        return [
-            {name: value for name, value in item.items() if name != "id"}
-            for item in said
-            if item.get("type") == "function_call" and item.get("name") in names
-        ]
+        return pieces
+
+    def own(self, made: JSONObject, client: JSONObject) -> JSONObject:
+        """With an id only if the client's have some: by it the provider requires the reasoning."""
+        if "id" in client:
+            return made
+        return {name: value for name, value in made.items() if name != "id"}
 
     def results(self, answers: Sequence[tuple[Call, CallAnswer]]) -> list[JSONObject]:
         return [
             {"type": "function_call_output", "call_id": call.id, "output": answer.text}
             for call, answer in answers
         ]
+
+
+def is_output(item: JSONObject) -> bool:
+    """Whether an item is the result of a function's call."""
+    return item.get("type") == "function_call_output"

@@ -1,14 +1,15 @@
 """Stores calls that were answered here, with their answers, which the client doesn't know.
 
 The client sends its own messages each time. Calls that were answered for it are reinserted after
-the message at which they were made, as if it had sent them. So the session holds them, operations
-act on them, and the model knows what it did.
+the message at which they were made, as if it had sent them, or into the reply in which they were
+made beside calls of its own. So the session holds them, operations act on them, and the model knows
+what it did.
 """
 
 import hashlib
 import uuid
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,9 @@ from threads.models import Session
 from threads.store.recording import named_by_hash
 
 from .form import JSONObject, list_of_raws
+from .forms import FORMS
+from .joining import PartedReply, joined
+from .responses import is_output
 
 
 def keep(
@@ -31,13 +35,13 @@ def keep(
     body: ForwardedBody,
     place: int,
     index: int,
-    messages: Sequence[JSONObject],
+    answered: Sequence[JSONObject] | JSONObject,
 ) -> None:
     """Store calls with their answers, made at the end of a body as its client sent it.
 
-    `place` is how many messages come before them, including those of a response that is
-    continued. `index` is the first original that they become. If something is already stored at
-    it, that stays.
+    `answered` are messages, or a `PartedReply` as it is stored. `place` is how many messages come
+    before them, including those of a response that is continued. `index` is the first original
+    that they become. If something is already stored at it, that stays.
     """
     if AnsweredCalls.objects.filter(session_id=session_id, index=index).exists():
         return
@@ -47,7 +51,7 @@ def keep(
         place=place,
         after=_mark(body, -1),
         index=index,
-        content=zlib.compress(dump(messages)),
+        content=zlib.compress(dump(answered)),
     )
 
 
@@ -55,20 +59,38 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
     """A client's body with the calls that were answered for it."""
     found = AnsweredCalls.objects.filter(session=session, form=body.form)
     rows = list(found.order_by("pk"))
-    by_place: dict[int, list[msgspec.Raw]] = {}
+    given = body.value[body.names.messages]
+    instead: dict[int, list[JSONObject]] = {}
+    after: dict[int, list[bytes]] = {}
     for place, row in _placed(body, rows):
-        raws = list_of_raws(zlib.decompress(bytes(row.content)))
-        by_place.setdefault(place, []).extend(raws)
-    if not by_place:
+        content = zlib.decompress(bytes(row.content))
+        if content.startswith(b"{"):
+            reply = PartedReply.read(read_json(content))
+            sent = joined(FORMS[body.form], reply, given[place:]) or ()
+            instead.update(enumerate(sent, start=place + 1))
+        else:
+            raws = [bytes(memoryview(one)) for one in list_of_raws(content)]
+            after.setdefault(place, []).extend(raws)
+    after.update(_awaited(body, rows))
+    if not instead and not after:
         return body
-    name, request = body.names.messages, body.request
     messages: list[bytes] = []
     values: list[Any] = []
-    for place, raw in enumerate(body.messages, start=1):
-        answered = [bytes(memoryview(one)) for one in by_place.get(place, ())]
-        messages += [raw, *answered]
-        values += [body.value[name][place - 1], *map(read_json, answered)]
-    # The number of messages from the continued response doesn't change.
+    for place, (raw, value) in enumerate(
+        zip(body.messages, given, strict=True), start=1
+    ):
+        sent = instead.get(place, [value])
+        answered = after.get(place, ())
+        messages += [*(raw if one == value else dump(one) for one in sent), *answered]
+        values += [*sent, *map(read_json, answered)]
+    return _with_messages(body, messages, values)
+
+
+def _with_messages(
+    body: ForwardedBody, messages: Sequence[bytes], values: Sequence[Any]
+) -> ForwardedBody:
+    """The body with other messages after those of the continued response."""
+    name, request = body.names.messages, body.request
     listed = body.listed(messages[body.before :])
     raw = body.written({name: listed})
     return replace(
@@ -78,6 +100,23 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
         value={**body.value, name: values},
         request=replace(request, body=raw, messages=messages, known_beginning=None),
     )
+
+
+def _awaited(
+    body: ForwardedBody, rows: Sequence[AnsweredCalls]
+) -> Mapping[int, list[bytes]]:
+    """The results of our calls that the continued response has, to be sent before the client's."""
+    given = body.value[body.names.messages]
+    called = {call.id for call in FORMS[body.form].calls(given[: body.before])}
+    known = {one.get("call_id") for one in given if is_output(one)}
+    for row in reversed(rows if called else ()):
+        content = zlib.decompress(bytes(row.content))
+        if content.startswith(b"{"):
+            results = PartedReply.read(read_json(content)).results
+            ids = {one["call_id"] for one in results}
+            if ids <= called and not ids & known:
+                return {body.before: [dump(one) for one in results]}
+    return {}
 
 
 def _placed(

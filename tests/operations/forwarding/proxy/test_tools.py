@@ -7,9 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from operations.forwarding.proxy.tools.forms import FORMS
 from operations.forwarding.proxy.tools.gemini import GeminiTools
 from operations.forwarding.proxy.tools.offering import MAX_ROUNDS
 from tests.servers import PATIENCE_SECONDS
+from tests.validators import VALIDATORS
 
 from .conftest import Proxy
 from .forms import MODEL, Said
@@ -20,6 +22,12 @@ NOTE = ("manage_scratchpad", {"action": "append", "content": "Boats: 21."})
 READ = ("manage_scratchpad", {"action": "read"})
 PATH = "/v1/chat/completions"
 GEMINI = "/v1beta/models/gemini-2.5-flash:generateContent"
+PATHS = {
+    "openai": "/chat/completions",
+    "openai-responses": "/responses",
+    "anthropic": "/messages",
+    "gemini": "Content",
+}
 both = pytest.mark.parametrize("stream", [False, True], ids=["at-once", "streaming"])
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of the libraries themselves
@@ -85,24 +93,36 @@ def test_calls_of_ours_are_answered_and_only_the_last_reply_is_passed_on(
 
 
 @both
-def test_beside_a_call_of_the_clients_own_ours_is_answered_first(
+def test_beside_a_call_of_the_clients_own_ours_is_answered_and_the_reply_is_sent_whole(
     client: Talk, proxy: Proxy
 ) -> None:
+    """As its model made it, or what is signed in it would no longer hold."""
     proxy.provider.script = [Said("Let me look.", "Paris", calls=(NOTE,))]
     assert client.ask("How is the weather?") == "Let me look."
     assert "manage_scratchpad" not in seen(client)
     assert "get_weather" in seen(client)
     assert scratchpad(proxy) == "Boats: 21."
+    assert roles(proxy) == ["system", "user", "assistant"]
     assert client.use_tool() == REPLY
+    last = proxy.provider.last
+    form = next(form for form, path in PATHS.items() if path in last.path)
+    messages = last.json.get("messages") or last.json.get("input")
+    called = FORMS[form].calls(messages or last.json["contents"])
+    assert [one.name for one in called] == ["manage_scratchpad", "get_weather"]
+    # The client's own members may be what other providers accept.
+    found = [one for one in VALIDATORS[form](last.json) if "permitted" not in one]
+    assert found == []
     assert client.ask("Thanks") == "You said: Thanks"
-    beginning = ["system", "user", "assistant", "tool", "assistant", "tool"]
-    assert roles(proxy) == [*beginning, "assistant", "user", "assistant"]
+    assert "manage_scratchpad" not in seen(client)
     held = proxy.messages()
-    called = [call["function"]["name"] for call in held[2]["tool_calls"]]
-    assert called == ["manage_scratchpad"]
-    called = [call["function"]["name"] for call in held[4]["tool_calls"]]
-    assert called == ["get_weather"]
-    assert held[5]["tool_results"][0]["content"] == RESULT
+    said = [one for one in held if one["role"] != "system"]
+    called = [call["function"]["name"] for call in said[1]["tool_calls"]]
+    assert called == ["manage_scratchpad", "get_weather"]
+    results = [one["content"] for each in held for one in each["tool_results"]]
+    assert len(results) == 2
+    assert results[1] == RESULT
+    assert [one["role"] for one in said[-3:]] == ["assistant", "user", "assistant"]
+    assert proxy.session()["head"] == 0
 
 
 @both
@@ -159,23 +179,6 @@ def test_calls_are_forbidden_beside_whatever_settings_a_client_of_gemini_has(
     assert {name: json.loads(value)} == {
         member: kept | calling for member, kept in asked.items()
     }
-
-
-def test_calls_that_are_parted_from_a_signed_step_of_gemini_are_signed() -> None:
-    theirs = {"functionCall": {"name": "look"}}
-    ours = {"functionCall": {"name": "recall"}}
-    signed = {"thoughtSignature": "a"}
-
-    def parted(*parts: dict[str, Any]) -> list[dict[str, Any]]:
-        said = [{"role": "model", "parts": [{"text": "Both."}, *parts]}]
-        (content,) = GeminiTools().only_calls(said, {"recall"})
-        parts_of: list[dict[str, Any]] = content["parts"]
-        return parts_of
-
-    unchecked = {"thoughtSignature": "skip_thought_signature_validator"}
-    assert parted(theirs | signed, ours, ours) == [ours | unchecked, ours]
-    assert parted(ours | signed, theirs) == [ours | signed]
-    assert parted(theirs, ours) == [ours]
 
 
 def test_a_header_chooses_tools_for_one_request(proxy: Proxy) -> None:
@@ -422,7 +425,7 @@ def test_tools_are_offered_behind_a_response_that_is_named(proxy: Proxy) -> None
     assert [one.get("type") for one in sent["input"]] == kinds
 
 
-def test_behind_a_response_of_which_a_client_knows_a_part_all_is_said(
+def test_a_response_of_which_a_client_knows_a_part_gets_all_results(
     proxy: Proxy,
 ) -> None:
     """Its provider keeps a call that the client brings no result of."""
@@ -433,10 +436,9 @@ def test_behind_a_response_of_which_a_client_knows_a_part_all_is_said(
     ]
     respond(proxy, {"role": "user", "content": "How is the weather?"})
     result = {"type": "function_call_output", "call_id": "call_2", "output": "21"}
-    sent = respond(proxy, result, "resp_a")
-    assert "previous_response_id" not in sent
-    kinds = [one.get("type") for one in sent["input"]]
-    call = ["function_call", "function_call_output"]
-    assert kinds == ["message", *call, "message", *call]
+    for _ in range(2):  # also where it is asked again
+        sent = respond(proxy, result, "resp_a")
+        assert sent["previous_response_id"] == "resp_a"
+        assert [one["call_id"] for one in sent["input"]] == ["call_1", "call_2"]
     sent = respond(proxy, {"role": "user", "content": "Thanks"}, "resp_b")
     assert (sent["previous_response_id"], len(sent["input"])) == ("resp_b", 1)
