@@ -24,8 +24,10 @@ BLOB_DIR = DATA_DIR / "blobs"
 # Address and identity
 
 HOST = environment.text("HOST", "127.0.0.1")
-PORT = environment.number("PORT", 8000)
-ALLOWED_HOSTS = environment.words("ALLOWED_HOSTS")
+PORT = environment.number("PORT", 8000, most=65_535)
+ALLOWED_HOSTS = environment.host_names("ALLOWED_HOSTS")
+# Addresses of reverse proxies that `serve` believes about clients and HTTPS; uvicorn's own name.
+FORWARDED_ALLOW_IPS = environment.text("FORWARDED_ALLOW_IPS")
 SECRET_KEY = environment.text("SECRET_KEY")
 if PRODUCTION and not (SECRET_KEY and ALLOWED_HOSTS):
     raise ImproperlyConfigured(

@@ -23,6 +23,10 @@ from . import health
 Handler = Callable[[HttpRequest], HttpResponseBase]
 HIDDEN = "It may have been deleted, or be in a project that you aren't a member of."
 """A hint for a missing page. It doesn't say which is true: that would reveal that it exists."""
+_BEHIND_TLS = (
+    "This page came by HTTPS, but the server was reached without it. The proxy in front of it has "
+    "to send X-Forwarded-Proto, and FORWARDED_ALLOW_IPS has to name the proxy's address."
+)
 TITLES = {403: "Not allowed", 404: "Not found"}
 
 
@@ -197,6 +201,10 @@ def _say_outage(
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    # The guard has compared the hosts, so it is the scheme that differs: reloading doesn't help.
+    origin = request.headers.get("Origin", "")
+    if origin.startswith("https:") and not request.is_secure():
+        return refusal(request, 403, _BEHIND_TLS, title="HTTPS ends before the server")
     return _out_of_date(request)
 
 

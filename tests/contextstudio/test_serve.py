@@ -25,6 +25,7 @@ from tests.servers import (
     StartServer,
     environment,
     push,
+    started_copy,
     stopped_copy,
 )
 
@@ -201,6 +202,23 @@ def test_it_stops_cleanly_while_it_warms_up(
         server.variables["DJANGO_SETTINGS_MODULE"] = "contextstudio.settings"
         server.start()
         assert server.stop(signal.SIGTERM) == 0, server.log
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize(("named", "status"), [("127.0.0.1", 302), ("10.0.0.1", 403)])
+def test_it_is_used_over_https_behind_the_proxy_that_is_named(
+    first_start: Server, tmp_path: Path, named: str, status: int
+) -> None:
+    folder = tmp_path / "behind"
+    for server in started_copy(first_start, folder, FORWARDED_ALLOW_IPS=named):
+        headers = {
+            "Origin": server.url.replace("http:", "https:"),
+            "X-Forwarded-Proto": "https",
+        }
+        with httpx.Client(headers=headers, timeout=PATIENCE_SECONDS) as browser:
+            answer = server.sign_in(browser)
+        assert answer.status_code == status
+        assert ("FORWARDED_ALLOW_IPS" in answer.text) == (status == 403)
 
 
 @pytest.mark.sqlite

@@ -156,6 +156,16 @@ def test_a_form_without_its_token_is_refused_in_words() -> None:
     assert "<h1>Out of date</h1>" in refused.content.decode()
 
 
+def test_a_form_from_behind_a_proxy_that_does_not_speak_of_https_is_refused_with_what_to_set() -> (
+    None
+):
+    behind = csrf_failure(request_to(method="post", Origin="https://testserver"))
+    assert behind.status_code == 403
+    assert "FORWARDED_ALLOW_IPS" in behind.content.decode()
+    plain = csrf_failure(request_to(method="post", Origin="http://testserver"))
+    assert "<h1>Out of date</h1>" in plain.content.decode()
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_what_a_page_asks_for_that_was_drawn_for_another_is_refused_with_who_is_signed_in(
