@@ -91,6 +91,33 @@ def words(name: str) -> list[str]:
     return [word.strip() for word in text(name).split(",") if word.strip()]
 
 
+def host_names(name: str) -> list[str]:
+    """Host names as browsers send them, but without a port."""
+    hosts = words(name)
+    for host in hosts:
+        if "/" in host or (":" in host and not host.endswith("]")):
+            raise ImproperlyConfigured(
+                f"{name} names {host!r}; it takes host names without https:// and port, such as "
+                "studio.example, and IPv6 addresses in brackets."
+            )
+    return hosts
+
+
+def own_names(host: str) -> list[str]:
+    """The names of this machine, and of the address that it listens on."""
+    return ["localhost", "127.0.0.1", "[::1]", f"[{host}]" if ":" in host else host]
+
+
+def redis(name: str) -> str:
+    """The URL of a Redis server; empty if it is not set."""
+    url = text(name)
+    if url and not url.startswith(("redis://", "rediss://")):
+        raise ImproperlyConfigured(
+            f"{name} must start with redis:// or rediss://, as in redis://127.0.0.1:6379/0."
+        )
+    return url
+
+
 def ending_in(*endings: str) -> dict[str, str]:
     """The variables with these suffixes that are not empty."""
     found = {name: text(name) for name in os.environ if name.endswith(endings)}

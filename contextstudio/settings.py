@@ -47,7 +47,7 @@ if not SECRET_KEY:
             "Set CONTEXTSTUDIO_DATA_DIR to a folder that can be written."
         ) from error
 if not ALLOWED_HOSTS:
-    ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", HOST]
+    ALLOWED_HOSTS = environment.own_names(HOST)
 ALLOW_PRIVATE_UPSTREAMS = environment.flag("CONTEXTSTUDIO_ALLOW_PRIVATE_UPSTREAMS")
 # Seconds that an upstream may be silent: reasoning models answer after minutes.
 UPSTREAM_TIMEOUT = environment.number("CONTEXTSTUDIO_UPSTREAM_TIMEOUT", 600, least=1)
@@ -128,7 +128,7 @@ if ON_SQLITE:
     _database["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 DATABASES = {"default": _database}
 
-REDIS_URL = environment.text("REDIS_URL")
+REDIS_URL = environment.redis("REDIS_URL")
 _cache: dict[str, object] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 _layer: dict[str, object] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 if REDIS_URL:

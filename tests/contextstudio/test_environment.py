@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.http.request import split_domain_port, validate_host
 
 from contextstudio import environment
 
@@ -56,6 +57,48 @@ def test_a_variable_set_to_nothing_counts_as_not_set(
     assert environment.number("NAME", 8000) == 8000
     assert environment.words("NAME") == []
     assert environment.choice("NAME", ("first", "second")) == "first"
+
+
+@pytest.mark.parametrize(
+    "value", ["studio.example, *.example", ".example", "[fd00::1]", "*", ""]
+)
+def test_names_of_hosts_are_taken_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("NAME", value)
+    assert ", ".join(environment.host_names("NAME")) == value
+
+
+@pytest.mark.parametrize(
+    "host", ["https://studio.example", "studio.example:8443", "fd00::1"]
+)
+def test_what_is_no_name_of_a_host_is_named(
+    monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setenv("NAME", f"localhost,{host}")
+    with pytest.raises(ImproperlyConfigured, match=f"NAME names '{host}'"):
+        environment.host_names("NAME")
+
+
+@pytest.mark.parametrize(
+    ("host", "asked"),
+    [("studio", "studio:8000"), ("fd00::1", "[fd00::1]:8000"), ("", "[::1]:8000")],
+)
+def test_the_address_it_listens_on_is_a_name_of_its_own(host: str, asked: str) -> None:
+    domain, _ = split_domain_port(asked)
+    assert validate_host(domain, environment.own_names(host))
+
+
+def test_a_url_that_is_not_redis_is_refused_without_repeating_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for url in ("", "redis://:secret@host/0", "rediss://host:6380"):
+        monkeypatch.setenv("NAME", url)
+        assert environment.redis("NAME") == url
+    monkeypatch.setenv("NAME", "http://:secret@host")
+    with pytest.raises(ImproperlyConfigured, match="NAME must start with") as refusal:
+        environment.redis("NAME")
+    assert "secret" not in str(refusal.value)
 
 
 def test_without_a_url_the_database_is_a_file_in_the_data_folder() -> None:

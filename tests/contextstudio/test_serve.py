@@ -245,6 +245,16 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.sqlite
+def test_an_address_of_another_machine_is_named_and_not_its_port(
+    tmp_path: Path,
+) -> None:
+    folder = str(tmp_path)
+    sentence = refused(CONTEXTSTUDIO_DATA_DIR=folder, HOST="192.0.2.1", PORT="0")
+    assert sentence.startswith("Port 0 of 192.0.2.1 can't be used: ")
+    assert sentence.endswith("Set HOST to an address of this machine.")
+
+
+@pytest.mark.sqlite
 def test_a_port_that_is_none_is_named(tmp_path: Path) -> None:
     sentence = refused(CONTEXTSTUDIO_DATA_DIR=str(tmp_path), PORT="70000")
     assert "70000" in sentence

@@ -1,6 +1,7 @@
 """`manage.py serve`: runs the whole product in one process, as `make run` does."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import resource
@@ -29,6 +30,10 @@ _SECONDS_TO_STOP = 5
 WARMING = ((3, tokens.counter), (30, tokens.is_accelerated))
 """After how many seconds which part is loaded."""
 _MAX_FRAME_BYTES = 64 * 1024
+_OTHER_PORT, _OTHER_HOST = (
+    "PORT to another number",
+    "HOST to an address of this machine",
+)
 _MAX_OPEN = 65_536
 """Files and connections; most systems give a process 1,024 unless it asks for more."""
 
@@ -205,10 +210,10 @@ def _port() -> Iterator[socket.socket]:
         try:
             listener.bind((settings.HOST, settings.PORT))
             listener.listen()
-        except (OSError, OverflowError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "no such port"
+        except OSError as error:
+            is_of_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
             raise CannotStart(
-                f"Port {settings.PORT} of {settings.HOST} can't be used: {reason}. "
-                "Set PORT to another number."
+                f"Port {settings.PORT} of {settings.HOST} can't be used: {error.strerror}. "
+                f"Set {_OTHER_PORT if is_of_port else _OTHER_HOST}."
             ) from error
         yield listener
