@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from contextstudio.accounts.domain.errors import Conflict, Invalid
+from contextstudio.database.versions import is_newer
 from threads.store import blobs
 
 from . import archive, snapshots
@@ -89,7 +90,9 @@ def restore(path: Path) -> Restored:
     from a newer version.
     """
     manifest = archive.verify(path)
-    if not snapshots.are_known(manifest.migrations):
+    if is_newer(
+        (app, name) for app, names in manifest.migrations.items() for name in names
+    ):
         raise Conflict(
             f"{path} was made by a newer version of ContextStudio.",
             code="newer_version",

@@ -16,7 +16,6 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.loader import MigrationLoader
 
 from contextstudio.accounts.domain.errors import Conflict
 from contextstudio.database.statement_timeout import without_statement_timeout
@@ -64,12 +63,6 @@ def refuse_unless_empty() -> None:
             "CONTEXTSTUDIO_DATA_DIR, or by DATABASE_URL.",
             code="not_empty",
         )
-
-
-def are_known(migrations: dict[str, list[str]]) -> bool:
-    """Whether this version has all of these migrations; a newer one may also have more apps."""
-    known = MigrationLoader(None).disk_migrations
-    return all((app, name) in known for app in migrations for name in migrations[app])
 
 
 def restore_snapshot(folder: Path, migrations: dict[str, list[str]]) -> None:

@@ -4,11 +4,13 @@ import re
 import secrets
 import signal
 import socket
+import sqlite3
 import string
 import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -276,6 +278,23 @@ def test_a_database_server_that_does_not_answer_is_named(tmp_path: Path) -> None
         PORT="0",
     )
     assert "The database nothing can't be opened" in sentence
+
+
+@pytest.mark.sqlite
+def test_a_database_of_a_newer_version_is_refused(
+    first_start: Server, tmp_path: Path
+) -> None:
+    for server in stopped_copy(first_start, tmp_path / "newer"):
+        name = server.folder / "contextstudio.sqlite3"
+        with closing(sqlite3.connect(name, isolation_level=None)) as database:
+            database.execute(
+                "INSERT INTO django_migrations (app, name, applied)"
+                " VALUES ('operations', '9999_later', '2030-01-01')"
+            )
+        folder = {"CONTEXTSTUDIO_DATA_DIR": str(server.folder)}
+        started = refused(PORT="0", **folder)
+        assert started.startswith(f"The database {name} was made by a newer version")
+        assert "another version" in refused("verify", **folder)
 
 
 @pytest.mark.sqlite

@@ -18,12 +18,14 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from contextstudio import sqlite
 from contextstudio.accounts import idempotency, services
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.server_address import address_of, stored_address
+from contextstudio.database.versions import is_newer
 from threads import tokens
 
 _SECONDS_TO_STOP = 5
@@ -76,6 +78,7 @@ class Command(BaseCommand):
                     driver = connection.Database  # type: ignore[attr-defined]
                     driver.connect(**connection.get_connection_params()).close()
             executor = MigrationExecutor(connection)
+            _refuse_newer(executor.loader)
             # Even if the tables are up to date, the command would take a second.
             if executor.migration_plan(executor.loader.graph.leaf_nodes()):
                 call_command("migrate", interactive=False, verbosity=0)
@@ -112,6 +115,15 @@ class Command(BaseCommand):
         lines = [notice, link, "Stop the server with Ctrl+C."]
         with _warming():
             _Server(config, [line for line in lines if line]).run(sockets=[listener])
+
+
+def _refuse_newer(loader: MigrationLoader) -> None:
+    """Keep an earlier version from a database whose rows it doesn't know to keep in order."""
+    if is_newer(loader.applied_migrations or ()):
+        raise CannotStart(
+            f"The database {connection.settings_dict['NAME']} was made by a newer version of "
+            "ContextStudio. Start that version, or restore a backup made with this one."
+        )
 
 
 class _Server(uvicorn.Server):

@@ -10,6 +10,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from contextstudio.backup import archive, checks
 from contextstudio.database.statement_timeout import without_statement_timeout
+from contextstudio.database.versions import is_newer
 
 _MAX_LISTED = 20
 
@@ -34,7 +35,9 @@ class Command(BaseCommand):
             )
             return
         executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        loader = executor.loader
+        is_older = bool(executor.migration_plan(loader.graph.leaf_nodes()))
+        if is_older or is_newer(loader.applied_migrations or ()):
             raise CommandError(
                 "The database is empty, or was made by another version of ContextStudio."
             )
