@@ -1,6 +1,7 @@
 """Tells outages of a database or disk (locked, down, full) from other errors, which are bugs."""
 
 import errno
+import logging
 
 from django.db import Error, InterfaceError, OperationalError
 
@@ -38,3 +39,11 @@ def is_outage(error: BaseException) -> bool:
     if code is not None:
         return code & 0xFF in _SQLITE
     return isinstance(error, OperationalError | InterfaceError)
+
+
+def log_fault(logger: logging.Logger, what: str, error: Exception) -> None:
+    """Log what an error stopped: an outage in one line, as it recurs, others with a traceback."""
+    if is_outage(error):
+        logger.warning("%s: %s", what, " ".join(str(error).split()))
+    else:
+        logger.error("%s.", what, exc_info=error)

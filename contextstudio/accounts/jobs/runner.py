@@ -16,7 +16,7 @@ from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError, Unavailable, problem
 from contextstudio.accounts.models import Job, Project
 from contextstudio.accounts.selectors import caller_of_actor, require
-from contextstudio.database.outages import is_outage
+from contextstudio.database.outages import is_outage, log_fault
 from contextstudio.memory import return_free_memory
 
 from . import queue
@@ -165,8 +165,8 @@ def run(job: Job, *, stopping: Callable[[], bool] = lambda: False) -> None:
         _try_later(job, later)
     except DomainError as refusal:
         queue.fail(job, refusal.message, result=problem(refusal))
-    except Exception as fault:
-        logger.exception("Job %s (%s) stopped.", job.pk, job.kind)
+    except Exception as fault:  # noqa: BLE001  # whatever it is, the job's end is written
+        log_fault(logger, f"Job {job.pk} ({job.kind}) stopped", fault)
         _try_again(job, fault)
     finally:
         return_free_memory()
@@ -222,13 +222,10 @@ def _renewed_lease(job: Job) -> Iterator[None]:
                     if not queue.renew(job):
                         return
                     pause = usual
-                except Error:
+                except Error as error:
                     pause = min(1, usual)
-                    logger.warning(
-                        "The lease of job %s could not be renewed.",
-                        job.pk,
-                        exc_info=True,
-                    )
+                    what = f"The lease of job {job.pk} could not be renewed"
+                    log_fault(logger, what, error)
                     connection.close()
         finally:
             connection.close()

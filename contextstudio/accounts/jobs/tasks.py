@@ -13,6 +13,8 @@ from django.core.cache import cache
 from django.db import connection
 from django.utils import timezone
 
+from contextstudio.database.outages import log_fault
+
 from . import housekeeping, queue, runner, waking
 
 logger = logging.getLogger(__name__)
@@ -75,8 +77,8 @@ def _sweep() -> None:
             if cleaning <= 0:
                 housekeeping.try_to_clean()
                 cleaning = 3600
-        except Exception:  # nothing may end the sweep before its worker
-            logger.exception("The sweep of jobs failed; it is repeated.")
+        except Exception as error:  # noqa: BLE001  # nothing may end it before its worker
+            log_fault(logger, "The sweep of jobs failed and is repeated", error)
         finally:
             connection.close()
         cleaning -= _SECONDS_BETWEEN_SWEEPS

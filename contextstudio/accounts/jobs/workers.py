@@ -4,8 +4,10 @@ import logging
 import threading
 from datetime import timedelta
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.utils import timezone
+
+from contextstudio.database.outages import log_fault
 
 from . import housekeeping, queue
 from .runner import run
@@ -67,8 +69,8 @@ class Workers:
             if job is not None:
                 run(job, stopping=self._stopping.is_set)
             return job is not None
-        except DatabaseError:
-            logger.warning("The database can't be asked for jobs.", exc_info=True)
+        except Error as error:
+            log_fault(logger, "The database can't be asked for jobs", error)
         except Exception:  # the job's lease expires, and this thread continues
             logger.exception("A run of a job could not be written.")
         connection.close()

@@ -118,6 +118,27 @@ def test_what_is_away_or_busy_is_no_fault_of_the_job(
         pass_time(monkeypatch, hours=1)
 
 
+def test_an_outage_takes_one_line_of_the_log_and_a_bug_all_that_led_to_it(
+    job: Job,
+    work: Work,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    faults = iter([OperationalError("database or\n disk is full"), ValueError("a bug")])
+
+    def fail(context: JobContext, **arguments: Any) -> None:
+        raise next(faults)
+
+    work.does = fail
+    run_one()
+    (line,) = caplog.messages
+    assert line == f"Job {job.pk} ({KIND}) stopped: database or disk is full"
+    assert caplog.records.pop().exc_info is None
+    pass_time(monkeypatch, hours=1)
+    run_one()
+    assert "ValueError: a bug" in caplog.text
+
+
 def test_a_job_that_is_run_here_is_not_taken_over_here_however_late_its_lease(
     job: Job, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,7 +123,11 @@ def test_a_lease_is_kept_while_the_work_goes_on(
 
 @pytest.mark.parametrize("fault", [OperationalError("away"), InterfaceError("closed")])
 def test_a_database_that_is_away_for_a_while_stops_no_worker(
-    project: Project, editor: User, monkeypatch: pytest.MonkeyPatch, fault: Exception
+    project: Project,
+    editor: User,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Exception,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     claim = queue.claim
     failures = iter([fault] * 2)
@@ -136,6 +140,8 @@ def test_a_database_that_is_away_for_a_while_stops_no_worker(
 
     monkeypatch.setattr(queue, "claim", unsteady)
     see_a_job_done(monkeypatch, project, editor)
+    assert caplog.messages == [f"The database can't be asked for jobs: {fault}"] * 2
+    assert "Traceback" not in caplog.text
 
 
 def test_what_has_expired_is_removed_and_what_has_not_is_kept() -> None:
