@@ -15,10 +15,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from django.conf import settings
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from archive.domain.summaries.providers import PROVIDERS
 from contextstudio import environment as product_environment
 from tests.servers import (
     PATIENCE_SECONDS,
@@ -355,6 +357,20 @@ def test_the_word_of_one_named_proxy_is_taken() -> None:
     assert not hasattr(settings, "SECURE_PROXY_SSL_HEADER") or (
         settings.SECURE_PROXY_SSL_HEADER is None
     )
+
+
+def test_the_keys_of_every_provider_reach_the_processes_that_call_them_or_show_them() -> (
+    None
+):
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for name in ("web", "provider-worker"):
+        given = services[name]["environment"]
+        assert given["CONTEXTSTUDIO_PRODUCTION"] == "1"
+        # One that is null is taken from the shell that calls docker compose.
+        passed_on = {variable for variable, value in given.items() if value is None}
+        keys = {provider.key_variable for provider in PROVIDERS.values()}
+        assert passed_on >= keys - {""}
+    assert None not in services["worker"]["environment"].values()
 
 
 def test_the_database_takes_the_connections_of_every_process() -> None:
