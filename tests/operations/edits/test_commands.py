@@ -1,5 +1,6 @@
 """What operators and scripts do with sessions from the shell."""
 
+import errno
 import io
 import json
 import uuid
@@ -9,12 +10,13 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from contextstudio.accounts.domain.errors import Invalid, NotFound
+from contextstudio.accounts.domain.errors import Invalid, NotFound, Unavailable
 from contextstudio.accounts.models import Project, User
 from tests.threads.support.specimens import SPECIMENS
 from threads import imports
 from threads.domain.formats.summaries import SUMMARY
 from threads.models import Import, Session
+from threads.store import blobs
 
 
 class Output(io.StringIO):
@@ -88,6 +90,18 @@ def test_a_command_that_is_refused_raises_the_sentence(
     session_id = run("import_session", str(transcript)).strip()
     with pytest.raises(Invalid, match="exported as one of"):
         run("export_session", session_id, "--format", "pdf")
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_not_said_to_be_a_file_that_can_not_be_read(
+    owner: User, project: Project, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(stream: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(blobs, "store_stream", full)
+    with pytest.raises(Unavailable, match="The server's disk can't be used"):
+        run("import_session", str(transcript))
 
 
 def test_a_folder_is_imported_with_all_its_files(

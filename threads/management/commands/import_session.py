@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts.domain.errors import Invalid
+from contextstudio.accounts.responses import outage
 from contextstudio.accounts.selectors import caller_of_user, project_named
 from contextstudio.accounts.services import owner_of
 from threads import imports
@@ -51,7 +52,8 @@ class Command(BaseCommand):
                 with path.open("rb") as stream:
                     upload = keep_upload(stream, name=path.name, format=format_)
         except OSError as error:
-            raise Invalid(f"{path} can't be read: {error.strerror}.") from error
+            unreadable = Invalid(f"{path} can't be read: {error.strerror}.")
+            raise outage(error) or unreadable from error
         imported = imports.import_without_job(
             caller, project, upload, stage=uuid.uuid4(), progress=lambda *_: None
         )
