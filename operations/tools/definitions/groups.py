@@ -132,8 +132,9 @@ class UndoGroup(SessionTool):
 
     Use it when the last exchange went wrong and you want to try again. It records a snip of
     the last group that the model still sees, so it can be undone; call it again to go back
-    further. The state is then that of the last remaining response. To undo your last
-    *operation* instead, use undo_operation.
+    further. The state is then that of the last remaining response. While you work on an answer,
+    the last group is the question that you are answering. To undo your last *operation* instead,
+    use undo_operation.
 
     Example: {"session_id": "…"}
     """
