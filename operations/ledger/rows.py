@@ -1,7 +1,7 @@
 """The rows of a ledger, derived from a thread or from a comparison of two contexts."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -108,7 +108,8 @@ def rows_of(
         n for n, recorded in edits.items() if recorded.state is EditState.PROPOSED
     ]
     layers, messages = context.assembly.layers, context.built.messages
-    layout = layout_of(thread, layers, messages)
+    hidden = _hidden_frames(context, thread)
+    layout = layout_of(thread, layers, messages, hidden=hidden)
     found = list(first_changes(thread, layout, applied, cut=_is_cut(context)))
     rows = _rows(context, found, {n: edits[n].edit for n in applied}, waits=False)
     bundles = {n: bundle for n in waiting if (bundle := log.at(n).bundle)}
@@ -182,7 +183,8 @@ def rows_tried(
         entry_key(number): _frame(context, edit) for number, edit in waiting.items()
     }
     layers, messages = context.assembly.layers, context.built.messages
-    layout = layout_of(tried, layers, messages, waiting=keys)
+    hidden = _hidden_frames(context, tried, keys)
+    layout = layout_of(tried, layers, messages, waiting=keys, hidden=hidden)
     found = first_changes(tried, layout, waiting, cut=_is_cut(context))
     rows = _rows(context, found, waiting, waits=True)
     return [replace(row, in_the_way=_in_the_way(tried, row.operation)) for row in rows]
@@ -230,6 +232,24 @@ def _frame(context: Context, edit: Edit) -> int:
     words = "\n\n".join(part.text for part in message.parts if isinstance(part, Text))
     count = context.built.count
     return count((Text(SUMMARY.format(words)),)) - count((Text(words),))
+
+
+def _hidden_frames(
+    context: Context, thread: Thread, waiting: Collection[Key] = ()
+) -> Mapping[Key, int]:
+    """Map of folds at the top to the frames of the digests in them, which a request is spared.
+
+    The digests of operations that wait don't count: a request has no frame for them.
+    """
+    frames = Counter[Key]()
+    for report in thread.reports:
+        edit, key = thread.log.edits[report.number].edit, report.key
+        applies = report.status is Status.APPLIED and key not in waiting
+        if applies and isinstance(edit, Digest):
+            around = thread.path(key)
+            if len(around) == 1:
+                frames[around[0]] += _frame(context, edit)
+    return frames
 
 
 def _rows(

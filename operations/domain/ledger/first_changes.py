@@ -5,7 +5,7 @@ are exact for operations that don't overlap. For a single operation, two context
 instead.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -43,8 +43,8 @@ class FirstChange(NamedTuple):
     saved: int = 0
     """Tokens that it saves; negative if it adds some."""
     frame: int = 0
-    """Tokens that the provider's form adds around its text; they are already subtracted in
-    `saved`."""
+    """Tokens that the provider's form adds around its text, less those around the texts that it
+    hides; they are already subtracted in `saved`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,8 @@ class Layout:
     left_out: range
     """The positions that a window or a slice leaves out."""
     frames: Mapping[Key, int]
-    """Maps nodes to the tokens that the provider's form adds around an operation's text."""
+    """Maps nodes to the tokens that the provider's form adds around an operation's text, less
+    those around the texts that a fold hides."""
 
 
 def layout_of(
@@ -65,11 +66,13 @@ def layout_of(
     messages: Iterable[Outgoing],
     *,
     waiting: Mapping[Key, int] = MappingProxyType({}),
+    hidden: Mapping[Key, int] = MappingProxyType({}),
 ) -> Layout:
     """The layout of what is sent of a thread.
 
     `waiting` maps operations that the thread shows as applied, although what is sent lacks them,
-    to the tokens that a request would need for them beyond their text.
+    to the tokens that a request would need for them beyond their text. `hidden` maps folds to the
+    tokens that it would need beyond the texts of the folds in them.
     """
     standing = list(thread.shown_nodes())
     rules = {key for layer in layers for key in layer.keys}
@@ -80,7 +83,9 @@ def layout_of(
     )
     behind = max(of_rules, default=-1) + 1
     sent = {message.key: message.tokens for message in messages}
-    before, tokens, first, frames = list[int](), 0, None, dict(waiting)
+    before, tokens, first = list[int](), 0, None
+    frames = Counter(waiting)
+    frames.subtract(hidden)
     for position, (node, shown) in enumerate(standing):
         if position == behind:
             tokens = sum(layer.tokens for layer in layers)
@@ -93,7 +98,7 @@ def layout_of(
         for one in shown:
             tokens += one.tokens if one.key in rules else 0
             if one.index is None and one.key in sent:
-                frames[node] = frames.get(node, 0) + sent[one.key] - one.tokens
+                frames[node] += sent[one.key] - one.tokens
     return Layout(
         before=[*before, tokens], left_out=range(behind, first or 0), frames=frames
     )

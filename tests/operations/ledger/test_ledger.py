@@ -137,6 +137,18 @@ def test_what_waits_or_is_off_shows_what_would_come_of_it(
     assert [row["key"] for row in ledger(agent, session_id)["operations"]] == ["o2"]
 
 
+@pytest.mark.parametrize("applies", [False, True])
+def test_a_snip_of_a_digest_saves_the_frame_around_the_summary_too(
+    agent: Client, session_id: str, applies: bool
+) -> None:
+    operate(agent, session_id, "digest", range=[21, 24], summary="They looked around.")
+    operate(agent, session_id, "snip", range=[21, 24], propose=not applies)
+    row = ledger(agent, session_id)["operations"][1]
+    (exact,) = ledger(agent, session_id, operation="o2")["operations"]
+    assert exact["exact"]
+    assert row["tokens"]["saved"] == exact["tokens"]["saved"] > 20
+
+
 def test_operations_of_a_bundle_have_a_row_together(
     agent: Client, session_id: str
 ) -> None:

@@ -159,6 +159,15 @@ def test_of_what_waits_it_tells_what_would_come() -> None:
     ]
 
 
+def test_a_fold_of_a_summary_saves_the_frame_around_it_too() -> None:
+    found = thread(10, digest(0, 1), snip(0, 2))
+    layout = layout_of(found, (), sent(found), hidden={"o2": 5})
+    assert list(first_changes(found, layout, (1, 2))) == [
+        FirstChange("o1"),
+        FirstChange("o2", "o2", 0, 18, -5),
+    ]
+
+
 def test_what_is_proposed_for_the_same_messages_goes_into_parts_of_its_own() -> None:
     edits = {1: snip(2, 4), 2: snip(3, 5), 3: digest(6, 8), 4: snip(2, 4)}
     assert independent_groups(edits, {}) == [[1, 3], [2], [4]]

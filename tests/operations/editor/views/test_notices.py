@@ -17,7 +17,7 @@ def figures(page: Page, key: str) -> tuple[str, str]:
     return row.split('<span class="op-delta"')[1].split(">")[1].split("<")[0], line
 
 
-def test_toast_marker_drawer_and_ledger_say_one_figure_of_a_snip_over_a_fold(
+def test_toast_marker_and_drawer_say_one_figure_of_a_snip_over_a_fold_and_the_ledger_its_frame(
     page: Page,
 ) -> None:
     page.edit("digest", targets="m2 m3 m4", summary="Sum")
@@ -32,7 +32,10 @@ def test_toast_marker_drawer_and_ledger_say_one_figure_of_a_snip_over_a_fold(
     assert '<b class="after">0</b>' in marker
     figure, line = figures(page, "o2")
     assert figure == f"−{saved}"
-    assert f"aves {saved} per turn" in line
+    told = re.search(r"aves (\d+) per turn \((\d+) more than in the thread\)", line)
+    assert told
+    per_turn, frame = map(int, told.groups())
+    assert per_turn == saved + frame
 
 
 def test_what_waits_for_a_tag_says_so_in_notice_and_thread(page: Page) -> None:
