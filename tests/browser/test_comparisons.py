@@ -6,6 +6,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browsers import Faults
+
 from .axe import WIDTHS, found_in
 from .conftest import conversation, press
 
@@ -110,6 +112,28 @@ def test_requests_as_they_were_sent_are_stepped_through_too(
     press(page, "n", "n")
     is_at(page, 2, 2)
     assert re.search("against=1", page.url)
+
+
+def test_a_request_that_there_is_not_is_not_compared_with_and_the_page_says_so(
+    page: Page, api: httpx.Client, faults: Faults
+) -> None:
+    faults.expect("422")
+    body = {"title": "Two requests", "messages": conversation(4)}
+    session = str(api.post("/api/sessions", json=body).json()["id"])
+    for _ in range(2):
+        api.post(f"/api/sessions/{session}/apply", json={"messages": conversation(4)})
+    page.goto(f"/sessions/{session}/sent")
+    field, told = (
+        page.get_by_label("Compare with"),
+        page.locator("#sent-body [role=alert]"),
+    )
+    field.fill("7")
+    field.press("Enter")
+    expect(told).to_have_text("Compare with a request from 1 to 2.")
+    field.fill("1")
+    field.press("Enter")
+    expect(told).to_have_count(0)
+    expect(page.locator("#changed")).to_have_text("Compared with request 1")
 
 
 def test_what_another_provider_comes_to_is_said(page: Page, changed: str) -> None:

@@ -3,6 +3,7 @@
 See `templates/operations/forwarding/sent.html`.
 """
 
+import re
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     numbers = SessionRequest.objects.filter(session=session).order_by("-number")
     last = numbers.values_list("number", flat=True).first() or 0
     number = number_of(request.GET, "request", last)
-    against = number_of(request.GET, "against", 0)
+    asked = request.GET.get("against", "")
     start = number_of(request.GET, "start", 0)
     if "until" in request.GET:
         places = range(start, number_of(request.GET, "until"))
@@ -81,11 +82,24 @@ def page(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         "HX-Request" in request.headers
         and "HX-History-Restore-Request" not in request.headers
     )
-    context = {"session": session, "last": last, "is_part": is_part}
+    context = {"session": session, "last": last, "is_part": is_part, "asked": asked}
+    against = _request_in(asked, last)
+    is_refused = bool(last and asked and not against)
     if last:
-        context |= _shown(session, number, against, start)
+        context |= _shown(session, number, against, start) | {"is_refused": is_refused}
     name = "sent_body" if is_part and last else "sent"
-    return render(request, f"operations/forwarding/{name}.html", context)
+    return render(
+        request,
+        f"operations/forwarding/{name}.html",
+        context,
+        status=422 if is_refused else 200,
+    )
+
+
+def _request_in(asked: str, last: int) -> int:
+    """The number of a request that was asked for; 0 if there is no such request."""
+    number = int(asked) if re.fullmatch("[0-9]{1,9}", asked) else 0
+    return number if number <= last else 0
 
 
 def _alike_messages(session: Session, number: int, places: range) -> dict[str, Any]:

@@ -228,6 +228,22 @@ def test_a_comparison_goes_on_with_the_next_request_and_may_be_with_a_later_one(
     assert "The provider reads everything from there again." not in later
 
 
+@pytest.mark.parametrize("other", ["3", "0", "-1", "1.5", "9" * 5_000, "٢"])
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_a_request_stays_where_there_is_none_to_compare_it_with(
+    agent: Client, session_id: str, other: str, headers: dict[str, str]
+) -> None:
+    for _ in range(2):
+        apply(agent, session_id, said(COUNT))
+    path = f"/sessions/{session_id}/sent"
+    asked = {"request": "2", "against": other}
+    answer = agent.get(path, asked, headers=headers)
+    shown = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Compare with a request from 1 to 2." in shown
+    assert "Changed since request 1" in shown and "Messages as sent" in shown
+
+
 def test_the_page_says_how_many_operations_it_does_not_name(
     agent: Client, session_id: str
 ) -> None:
