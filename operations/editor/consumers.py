@@ -1,4 +1,7 @@
-"""Live updates: a page that shows a session receives its head, message count and title mark."""
+"""Live updates: a page that shows a session receives its head, message count and title mark.
+
+It also receives what its user may do there, since a role may change while the page is open.
+"""
 
 import asyncio
 import uuid
@@ -14,6 +17,7 @@ from django.urls import path
 from django.utils.crypto import constant_time_compare
 
 from contextstudio.accounts.domain.errors import Forbidden, NotFound
+from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import User
 from contextstudio.accounts.selectors import caller_of_user
 from threads.models import Session
@@ -35,6 +39,8 @@ Each polls the database, and a thousand would take half a processor from everybo
 TOO_MANY = "You have too many pages open."
 
 _FACTS = ("head", "message_count", "title_mark")
+_RIGHTS = (Right.EDIT, Right.PROPOSE, Right.READ)
+"""What a page offers more or less by, from the most to the least."""
 _open = Counter[int]()
 """Map of user id to the number of sockets open in this process."""
 
@@ -43,7 +49,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     """Relays facts about one session, never content; ignores what the page sends."""
 
     group = ""
-    _last_sent: dict[str, int | None] | None = None
+    _last_sent: dict[str, Any] | None = None
     _looking: asyncio.Task[None] | None = None
     _person: int | None = None
     """The id of the user, once the socket is counted."""
@@ -110,7 +116,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         During an upgrade the event may come from the previous version, which sends fewer facts.
         """
         if await self._may_stay():
-            await self._send_facts({name: event.get(name) for name in _FACTS})
+            told = {name: event.get(name) for name in _FACTS}
+            await self._send_facts({**(self._last_sent or {}), **told})
 
     async def session_job(self, event: dict[str, Any]) -> None:
         """Relay that a job made progress, if the user may still read the session."""
@@ -142,24 +149,28 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
 
     async def _look(self, session_id: uuid.UUID) -> None:
         """Send the session's facts, unless they are the ones sent last."""
-        session = await self._session(session_id)
-        facts = {name: getattr(session, name) for name in _FACTS}
+        session, right = await self._session(session_id)
+        facts = {name: getattr(session, name) for name in _FACTS} | {"right": right}
         if facts != self._last_sent:
             await self._send_facts(facts)
 
-    async def _send_facts(self, facts: dict[str, int | None]) -> None:
+    async def _send_facts(self, facts: dict[str, Any]) -> None:
         self._last_sent = facts
         await self.send_json(facts)
 
     @database_sync_to_async
-    def _session(self, session_id: uuid.UUID) -> Session:
+    def _session(self, session_id: uuid.UUID) -> tuple[Session, Right]:
+        """The session, and the user's right to it that includes the others. Raises NotFound."""
         known, browser = self.scope.get("user"), self.scope.get("session")
         people = User.objects.filter(is_active=True)
         user = people.filter(pk=known.pk).first() if isinstance(known, User) else None
         # Signing out elsewhere, or a new password, ends this socket too.
         if user is None or (browser is not None and not _is_signed_in(browser, user)):
             raise NotFound("There is no such session.")
-        return get_session(caller_of_user(user), session_id)
+        caller = caller_of_user(user)
+        session = get_session(caller, session_id)
+        rights = (one for one in _RIGHTS if caller.may(one, session.project_id))
+        return session, next(rights)
 
 
 def _is_signed_in(browser: Any, user: User) -> bool:

@@ -15,6 +15,7 @@ const MEANINGS = {
   offline: "The server can't be reached; changes by others appear once it can",
   left: "Somebody else is signed in by now; load the page again",
 };
+const MAY = { read: "only read this session", propose: "propose operations", edit: "edit this session" };
 
 let followed = null;
 let again = 0;
@@ -105,11 +106,19 @@ function look() {
   enqueue(async () => { if (isBehind()) await catchUp(); });
 }
 
-function hear({ head, message_count: messages, title_mark: title, job }) {
+/** The user's role has changed: what the page offers follows when it is loaded again. */
+function noticeRight(right) {
+  if (!feed || right === session.right) return;
+  session.right = right;
+  toast(`Your role has changed: you may ${MAY[right]} now.`, "warning", { Reload: () => location.reload() });
+}
+
+function hear({ head, message_count: messages, title_mark: title, right, job }) {
   if (job) {
     document.body.dispatchEvent(new Event("summary"));
     return;
   }
+  if (right) noticeRight(right);
   // During an upgrade the message may come from a server of the previous version.
   announced = { head: head ?? 0, messages: messages ?? 0, title: title ?? titleMark() };
   if (isBehind() || isWriting()) look();

@@ -16,6 +16,8 @@ export const session = {
   stages: false,
   /** Whether the user may switch applied operations; users who may only propose may not. */
   mayEdit: feed?.dataset.mayEdit !== undefined,
+  /** What the user may do here, as far as the page knows: "read", "propose" or "edit". */
+  right: feed?.dataset.mayEdit !== undefined ? "edit" : feed?.dataset.mayPropose !== undefined ? "propose" : "read",
   readOnly: !feed || feed.matches(".is-read-only"),
 };
 

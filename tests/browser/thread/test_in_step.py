@@ -1,5 +1,6 @@
 """Two windows on one session stay in step, over the socket and without it."""
 
+import re
 import uuid
 from collections.abc import Callable
 
@@ -297,3 +298,29 @@ def test_a_page_says_that_somebody_else_has_signed_in_and_records_nothing_as_the
     row(page, "m5").focus()
     snip(page)
     expect(row(page, "o1")).to_contain_text(name)
+
+
+def test_a_page_says_that_the_role_of_its_user_has_changed(
+    page: Page,
+    context: BrowserContext,
+    new_session: Callable[[int], str],
+    api: httpx.Client,
+    server: Server,
+) -> None:
+    name = f"member{uuid.uuid4().hex[:8]}"
+    said = server.command("create_user", name, "--project", "demo", "--role", "editor")
+    context.clear_cookies()
+    page.goto(said.splitlines()[-1])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(lambda address: "/sign-in/" not in address)
+    visit(page, new_session(12))
+    role = api.put(f"/api/projects/demo/members/{name}", json={"role": "viewer"})
+    assert role.status_code == 200
+    told = page.locator("#toasts .toast")
+    expect(told).to_contain_text(
+        "Your role has changed: you may only read this session now."
+    )
+    told.get_by_role("button", name="Reload").click()
+    expect(page.locator("#live")).to_have_attribute("data-state", "live")
+    expect(told).to_have_count(0)
+    expect(page.locator("#feed")).to_have_class(re.compile("is-read-only"))

@@ -138,6 +138,33 @@ def test_the_socket_of_one_who_may_not_see_the_session_any_more_closes(
     assert asyncio.run(watch()) == 4404
 
 
+def test_a_page_hears_what_its_user_may_do_by_now_and_not_again_with_each_change(
+    owner: User,
+    editor: User,
+    project: Project,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_CHECKS", 0.01)
+    membership = Membership.objects.filter(project=project, user=editor)
+
+    async def watch() -> list[str]:
+        socket = await knock(editor, session)
+        await accepted(socket)
+        told = [(await heard(socket))["right"]]
+        for role in ("reviewer", "viewer"):
+            await sync_to_async(membership.update)(role=role)
+            told.append((await heard(socket))["right"])
+        await asyncio.to_thread(append, owner, session)
+        told.append((await heard(socket))["right"])
+        await socket.send_input({"type": "websocket.disconnect", "code": 1000})
+        await socket.wait()
+        return told
+
+    assert asyncio.run(watch()) == ["edit", "propose", "read", "read"]
+
+
 def test_a_fact_is_not_told_to_who_has_left(
     owner: User, editor: User, project: Project, session: Session
 ) -> None:
