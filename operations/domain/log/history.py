@@ -258,7 +258,10 @@ def _changes(control: op.Switch, state: EditState, key: Key) -> bool:
         case op.Accept():
             return state in _WAITING
         case op.Reject() if state not in _WAITING:
-            raise _refusal(key, state, "switch it off or revert it")
+            # Perhaps accepted a moment ago, while a reviewer who may not switch it looked at it.
+            way = "switch it off or revert it" if state is EditState.ON else "revert it"
+            remedy = f"it can't be rejected, but whoever may edit can {way}"
+            raise _refusal(key, state, remedy)
     return state is EditState.PROPOSED
 
 

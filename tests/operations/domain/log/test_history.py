@@ -216,6 +216,22 @@ def test_a_proposal_is_not_switched(active):
     assert refused(effective_control, rejected, toggle) == ("is_rejected", ["o1"])
 
 
+@pytest.mark.parametrize(
+    ("since", "state", "way"),
+    [
+        ([], "on", "switch it off or revert it"),
+        ([Toggle(operations=("o1",), active=False)], "off", "revert it"),
+    ],
+)
+def test_a_late_rejection_says_what_those_who_may_edit_can_still_do(since, state, way):
+    accept, reject = Accept(operations=("o1",)), Reject(operations=("o1",))
+    accepted = log(proposal(digest(0, 1)), accept, *since)
+    with pytest.raises(Conflict) as refusal:
+        effective_control(accepted, reject)
+    told = f"o1 is {state}: it can't be rejected, but whoever may edit can {way}."
+    assert refusal.value.message == told
+
+
 def test_reviewing():
     accept, reject = Accept(operations=("o1",)), Reject(operations=("o1",))
     waiting = log(proposal(digest(0, 1)))
