@@ -34,7 +34,7 @@ from operations.domain.forwarding.sent import (
 from operations.domain.forwarding.splice import GivenRun, Raw, Splice, joined
 from operations.domain.providers.passes import findings
 from operations.domain.providers.passes.work import findings_to_issues
-from operations.domain.providers.progress import lost_thinking
+from operations.domain.providers.progress import lacks_thinking
 from operations.domain.providers.request import PROMPT, Issue, Severity
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
@@ -173,7 +173,7 @@ def is_thinking_off(inbound: Inbound, sent: Outbound) -> bool:
     out = (
         read_json(one) if isinstance(one, bytes) else given[one.start] for one in pieces
     )
-    return lost_thinking(reversed(given), out)
+    return lacks_thinking(out)
 
 
 def keep_last(inputs: ContextInputs, inbound: Inbound, sent: Outbound) -> None:

@@ -8,7 +8,8 @@ https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-me
 https://platform.claude.com/docs/en/build-with-claude/extended-thinking, "The final block in an
 assistant message cannot be `thinking`" https://github.com/tailcallhq/forgecode/issues/2107. Ids
 https://github.com/maximhq/bifrost/issues/5097. A final assistant message
-https://github.com/anomalyco/opencode/issues/13768.
+https://github.com/anomalyco/opencode/issues/13768, which is all of a response that is in progress
+https://github.com/BerriAI/litellm/issues/18926.
 """
 
 import re
@@ -239,11 +240,27 @@ def _thoughts(request: Form, turns: list[tuple[str, list[Form]]]) -> Iterator[st
                 f"turn {place}: The final block in an assistant message cannot be"
                 " `thinking`."
             )
-    final = turns[-2:] if any(b["type"] == "tool_result" for b in turns[-1][1]) else []
-    for role, blocks in final if enabled else ():
-        if role == "assistant" and blocks[0]["type"] not in THOUGHTS:
-            yield (
-                "Expected `thinking` or `redacted_thinking`, but found"
-                f" `{blocks[0]['type']}`: a final assistant message must start with a"
-                " thinking block."
-            )
+    steps = _in_progress(turns)
+    if enabled and steps and steps[0][0]["type"] not in THOUGHTS:
+        yield (
+            f"Expected `thinking` or `redacted_thinking`, but found `{steps[0][0]['type']}`:"
+            " a final assistant message must start with a thinking block."
+        )
+    is_off = isinstance(mode, dict) and mode.get("type") == "disabled"
+    if is_off and any(block["type"] in THOUGHTS for step in steps for block in step):
+        yield (
+            "When thinking is disabled, an `assistant` message in the final position"
+            " cannot contain `thinking`."
+        )
+
+
+def _in_progress(turns: list[tuple[str, list[Form]]]) -> list[list[Form]]:
+    """The steps of a response that is continued with results of tools."""
+    steps: list[list[Form]] = []
+    before = turns
+    while any(
+        block["type"] == "tool_result" for _, blocks in before[-1:] for block in blocks
+    ):
+        steps[:0] = [blocks for role, blocks in before[-2:-1] if role == "assistant"]
+        before = before[:-2]
+    return steps

@@ -1,8 +1,11 @@
-"""Whether the response in progress still has the thinking that it must begin with.
+"""Whether the response in progress still begins with thinking.
 
 With Anthropic's `thinking: {"type": "enabled"}`, a response that is continued with results of tools
-must begin with its thinking, or the request is refused. An operation on an earlier message makes
-that thinking invalid, so it is left out (R7).
+must begin with thinking, or the request is refused. An operation on an earlier message makes its
+thinking invalid, so it is left out (R7).
+
+A response's later steps may have none: the model doesn't think after all results. Nor may thinking
+be turned off while the response has some (https://github.com/BerriAI/litellm/issues/18926).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,19 +15,14 @@ from threads.domain.formats.requests import Form
 _BLOCKS = ("thinking", "redacted_thinking")
 
 
-def lost_thinking(given: Iterable[Form], sent: Iterable[Form]) -> bool:
-    """Whether messages that go out lack thinking with which a response in progress must begin.
+def lacks_thinking(sent: Iterable[Form]) -> bool:
+    """Whether a response in progress begins without thinking in the messages that go out.
 
-    `given` are the client's messages and `sent` those that go out, the latest first; only those
-    of the response are read. It begins after the last question. Its later steps, each after
-    results, have thinking only if the model thought there.
+    They are given the latest first; only those of the response, which begins after the last
+    question, are read.
     """
     steps = list(_steps(sent))
-    if not steps:
-        return False
-    own = next(_steps(given), None)
-    is_lost = own is not None and _begins(own) and not _begins(steps[0])
-    return is_lost or not _begins(steps[-1])
+    return bool(steps) and not _begins(steps[-1])
 
 
 def _steps(latest_first: Iterable[Form]) -> Iterator[list[Form]]:

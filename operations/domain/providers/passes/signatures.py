@@ -109,15 +109,17 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
 
 
 def _note_progress(turns: list[Turn], work: Work) -> None:
-    """Note if the request ends with results of an answer that lost its reasoning."""
+    """Note if the request ends with results of an answer that lost the reasoning it began with."""
     is_signed = work.rules.reasoning is Reasoning.SIGNED
-    if not is_signed or work.draft.is_followed or len(turns) < 2:
+    if not is_signed or work.draft.is_followed:
         return
-    answer, last = turns[-2:]
-    if last.role is not Role.TOOL or _has_reasoning(answer):
+    start = len(turns)
+    while start > 1 and turns[start - 1].role is Role.TOOL:
+        start -= 2
+    if start == len(turns) or _has_reasoning(turns[start]):
         return
     lost = work.places(findings.BROKEN_SIGNATURE)
-    for piece in answer.pieces:
+    for piece in turns[start].pieces:
         if piece.place in lost:
             work.report(findings.ACTIVE_REASONING, piece)
 

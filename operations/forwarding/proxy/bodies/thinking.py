@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from contextstudio.accounts.responses import dump, read_json
-from operations.domain.providers.progress import lost_thinking
+from operations.domain.providers.progress import lacks_thinking
 from threads.domain.formats.requests import Form
 
 from .body import ForwardedBody
@@ -26,10 +26,8 @@ def thinking_off(body: ForwardedBody, sent: bytes) -> dict[str, bytes | None]:
     mode = body.value.get(THINKING)
     if body.form != "anthropic" or not isinstance(mode, dict):
         return {}
-    given = body.value[body.names.messages]
-    if mode.get("type") != "enabled" or not lost_thinking(
-        reversed(given), map(_read, reversed(_list(sent)))
-    ):
+    out = map(_read, reversed(_list(sent)))
+    if mode.get("type") != "enabled" or not lacks_thinking(out):
         return {}
     changes: dict[str, bytes | None] = {THINKING: None}
     editing = body.value.get(_EDITING)

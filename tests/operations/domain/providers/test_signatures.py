@@ -138,6 +138,23 @@ def test_an_answer_in_progress_that_lost_its_reasoning_is_named() -> None:
     assert compile_request("anthropic", plain).issues == ()
 
 
+def test_it_is_not_named_if_only_a_later_step_lost_its_reasoning() -> None:
+    steps = [
+        row
+        for name in "ab"
+        for row in (
+            ("assistant", Thinking("Hm.", "c2lnbmVk"), call(name)),
+            ("tool", result(name)),
+        )
+    ]
+    context = draft(("user", "look"), *steps, intact=2)
+    compiled = compile_request("anthropic", context)
+    assert [one.rule for one in compiled.issues] == ["R7"]
+    assert issue(compiled, "R7").keys == ("m3",)
+    lost = compile_request("anthropic", draft(("user", "look"), *steps, intact=0))
+    assert issue(lost, "R6").keys == ("m1",)
+
+
 # OpenAI's Responses
 
 

@@ -85,7 +85,8 @@ def test_a_response_that_loses_its_thinking_is_continued_without_thinking(
 
 
 @pytest.mark.django_db
-def test_so_is_one_of_which_only_a_later_step_loses_its_thinking(sent: Any) -> None:
+def test_thinking_stays_on_if_only_a_later_step_loses_its_thinking(sent: Any) -> None:
+    """The provider requires thinking at the beginning, and refuses it where thinking is off."""
     given = body(
         *BEGUN,
         said(thinking("Again."), call("toolu_2")),
@@ -96,7 +97,8 @@ def test_so_is_one_of_which_only_a_later_step_loses_its_thinking(sent: Any) -> N
     out = sent(given, 5, 6)
     assert out["messages"][3] == BEGUN[3]
     assert out["messages"][-2] == said(call("toolu_3"))
-    assert "thinking" not in out
+    assert out["thinking"] == given["thinking"]
+    assert [*validate(out)] == []
 
 
 @pytest.mark.django_db
