@@ -77,7 +77,8 @@ def test_a_chat_becomes_a_session_with_every_message(take: Any) -> None:
     assert session.original_tokens == sum(
         Message.objects.filter(session=session).values_list("tokens", flat=True)
     )
-    assert list(Message.objects.values_list("group_id", flat=True)) == [1, 1, 2]
+    groups = Message.objects.order_by("index").values_list("group_id", flat=True)
+    assert list(groups) == [1, 1, 2]
 
 
 def test_the_same_file_again_adds_nothing(take: Any) -> None:

@@ -114,7 +114,7 @@ def test_a_folder_keeps_the_paths_of_its_files(browser: Client) -> None:
     send(browser, file=[file(), file(other)], paths=json.dumps(paths))
     row = Import.objects.get()
     assert row.name == "talks"
-    assert list(row.sources.values_list("name", flat=True)) == paths
+    assert list(row.sources.order_by("name").values_list("name", flat=True)) == paths
 
 
 def test_a_gzipped_file_is_the_file_that_it_holds(browser: Client) -> None:
