@@ -37,9 +37,9 @@ from threads.models import Session
 from threads.sessions.presentation import MessageData
 
 MAX_TAG_LENGTH = 100
-_WAYS = "give start_idx and end_idx, or range, or targets"
 MAX_TAGS = 200
 """The most tags that one edit gives: each of its messages carries all of them."""
+_WAYS = "give start_idx and end_idx, or range, or targets"
 
 
 def _not_blank(words: str) -> str:

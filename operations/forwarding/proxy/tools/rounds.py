@@ -64,8 +64,7 @@ def with_answered(session: Session, body: ForwardedBody) -> ForwardedBody:
     after: dict[int, list[bytes]] = {}
     for place, row in _placed(body, rows):
         content = zlib.decompress(bytes(row.content))
-        if content.startswith(b"{"):
-            reply = PartedReply.read(read_json(content))
+        if reply := _parted(content):
             sent = joined(FORMS[body.form], reply, given[place:]) or ()
             instead.update(enumerate(sent, start=place + 1))
         else:
@@ -110,13 +109,16 @@ def _awaited(
     called = {call.id for call in FORMS[body.form].calls(given[: body.before])}
     known = {one.get("call_id") for one in given if is_output(one)}
     for row in reversed(rows if called else ()):
-        content = zlib.decompress(bytes(row.content))
-        if content.startswith(b"{"):
-            results = PartedReply.read(read_json(content)).results
-            ids = {one["call_id"] for one in results}
+        if reply := _parted(zlib.decompress(bytes(row.content))):
+            ids = {one["call_id"] for one in reply.results}
             if ids <= called and not ids & known:
-                return {body.before: [dump(one) for one in results]}
+                return {body.before: [dump(one) for one in reply.results]}
     return {}
+
+
+def _parted(content: bytes) -> PartedReply | None:
+    """The reply that was stored with calls of both sides; None if whole messages were stored."""
+    return PartedReply.read(read_json(content)) if content.startswith(b"{") else None
 
 
 def _placed(
