@@ -41,7 +41,8 @@ CONTEXT = re.compile(
     re.IGNORECASE,
 )
 """How texts begin that Codex itself inserted as a user or developer message."""
-DELIVERED = "delivered_assistant_message"
+DELIVERED = "codex:code-mode-delivery:"
+"""How the mark of an answer begins that is in the file for earlier versions of Codex only."""
 
 
 class Record(NamedTuple):
@@ -71,8 +72,8 @@ def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
     payload = record.get("payload")
     if type(payload) is dict:
         kind, type_ = record.get("type"), payload.get("type")
-        if "metadata" in record and fields.mapping(record, "metadata").get(DELIVERED):
-            kind = "retained_context"  # it repeats what a tool delivered
+        if "metadata" in record and is_repeated(fields.mapping(record, "metadata")):
+            kind = "retained_context"
         return (
             kind if kind and type(kind) is str else "record",
             payload,
@@ -83,6 +84,15 @@ def opened(value: JSON) -> tuple[str, dict[str, Any], str]:
     if "type" in record or "role" in record:
         return "response_item", record, fields.text(record, "type")
     return "session_meta" if "id" in record else "record", record, ""
+
+
+def is_repeated(metadata: dict[str, Any]) -> bool:
+    """Whether an item repeats what a tool delivered, and is no item of the conversation.
+
+    The tool's result names its text in the same member, without the mark.
+    """
+    delivered = fields.text(metadata, "delivered_assistant_message")
+    return delivered.startswith(DELIVERED)
 
 
 def is_typed(payload: dict[str, Any]) -> bool:

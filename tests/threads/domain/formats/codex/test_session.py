@@ -239,7 +239,8 @@ def test_words_of_other_agents_are_a_user_s_by_name() -> None:
 
 def test_what_is_no_message_is_an_event() -> None:
     delivered = record("response_item", {"type": "message", "role": "assistant"})
-    delivered["metadata"] = {"delivered_assistant_message": "x"}
+    mark = "codex:code-mode-delivery:v1:complete"
+    delivered["metadata"] = {"delivered_assistant_message": mark}
     _, items = read(
         said("user", "Hi"),
         item("ghost_snapshot"),
@@ -258,6 +259,16 @@ def test_what_is_no_message_is_an_event() -> None:
         "record",
         "record",
     ]
+
+
+def test_the_result_of_a_tool_that_delivers_a_message_is_a_result() -> None:
+    result = output("c", "Sent.")
+    result["metadata"] = {"delivered_assistant_message": "Continue?"}
+    _, items = read(said("user", "Hi"), call("c", name="send_message"), result)
+    answer = messages(items)[-1]
+
+    assert answer.role == "tool"
+    assert answer.parts == (ToolResult("c", (Text("Sent."),)),)
 
 
 def test_a_broken_line_is_told_by_its_number_and_the_rest_is_read() -> None:
