@@ -70,6 +70,12 @@ class SqliteFile:
 
     def require(self, tables: set[str], whose: str) -> None:
         """Raise Invalid unless it has these tables; `whose` says what the file was taken for."""
+        if not self.has(tables):
+            words = f"This is an SQLite database, but not {whose}."
+            raise Invalid(words, code="format_unsupported")
+
+    def has(self, tables: set[str]) -> bool:
+        """Whether it has these tables, and they can be read safely."""
         with self.opened() as connection:
             query = (
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
@@ -79,9 +85,7 @@ class SqliteFile:
             is_plain = not any(
                 connection.execute(_COMPUTED, [name]).fetchone() for name in tables
             )
-        if not (names >= tables and is_plain):
-            words = f"This is an SQLite database, but not {whose}."
-            raise Invalid(words, code="format_unsupported")
+        return names >= tables and is_plain
 
 
 def open_file(file: BinaryIO, log: BinaryIO | None = None) -> SqliteFile:

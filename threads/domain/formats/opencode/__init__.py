@@ -4,12 +4,13 @@ The tree has one file per session, message and part: `session/<project>/<id>.jso
 `message/<session>/<id>.json` and `part/<message>/<id>.json`, older ones below `session/`.
 
 Source: packages/opencode/src of sst/opencode: `cli/cmd/export.ts`, `session/session.sql.ts`,
-`storage/json-migration.ts`.
+`storage/json-migration.ts`; packages/schema/src/session-transfer.ts of anomalyco/opencode.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any, BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
@@ -23,14 +24,15 @@ from threads.domain.formats.kit.transcripts import require_transcripts
 from threads.domain.formats.sample import Sample
 from threads.domain.transcript import Event, Transcript, Warning
 
-from .database import databases, transcripts
+from .database import TABLES, TABLES_2, databases, transcripts
 from .parts import Located, SessionTurn, begun_by
 from .run import FORMAT as RUN_FORMAT
 from .session import LABEL, NAME, items_of, transcript
+from .typed_messages import TypedMessage, typed_items
 
 _TABLES = tuple(
-    re.compile(rb"CREATE TABLE [`\"'\[]?%b\b" % name)
-    for name in (b"session", b"message", b"part")
+    tuple(re.compile(rb"CREATE TABLE [`\"'\[]?%b\b" % name.encode()) for name in tables)
+    for tables in (TABLES, TABLES_2)
 )
 _SESSION = re.compile(r"(?:^|/)session/[^/]+/(ses_[^/]+)\.json$")
 _MESSAGE = re.compile(r"(?:^|/)message/(ses_[^/]+)/(msg_[^/]+)\.json$")
@@ -56,11 +58,36 @@ def _exports(file: BinaryIO, skipped: list[Warning]) -> Iterator[Transcript]:
         warnings: list[Warning] = []
         members = json_file.places(file, span, warnings)
         info = fields.mapping(json_file.get(file, members, "info"))
-        items = items_of(partial(_turns, file, members), info, warnings)
+        if _is_typed(file, members):
+            items = typed_items(partial(_typed, file, members), info, warnings)
+        else:
+            items = items_of(partial(_turns, file, members), info, warnings)
         if found := transcript(info, items):
             yield found
         else:
             skipped.extend(items.warnings)
+
+
+def _is_typed(file: BinaryIO, members: Members) -> bool:
+    """Whether the messages of an export are those of opencode 2."""
+    return any(
+        isinstance(message, TypedMessage)
+        and "type" in message.value
+        and "info" not in message.value
+        for message in islice(_typed(file, members, []), 1)
+    )
+
+
+def _typed(
+    file: BinaryIO, members: Members, warnings: list[Warning]
+) -> Iterator[TypedMessage | Event]:
+    if (span := members.get("messages")) is None:
+        return
+    for piece in json_file.named_elements(file, span, ("messages",), warnings):
+        if isinstance(piece.value, dict):
+            yield TypedMessage(piece.value, piece.span.record)
+        else:
+            yield Event("unreadable", piece.span.record)
 
 
 def _turns(
@@ -208,7 +235,9 @@ def _object(member: Member, warnings: list[Warning]) -> dict[str, Any]:
 def _score(sample: Sample) -> float:
     """0.95 for its tables, its export, or a database with its name."""
     if sample.head.startswith(SQLITE):
-        has_tables = all(pattern.search(sample.head) for pattern in _TABLES)
+        has_tables = any(
+            all(pattern.search(sample.head) for pattern in tables) for tables in _TABLES
+        )
         return 0.95 if has_tables or "opencode" in sample.name.lower() else 0
     row = sample.object or next(iter(sample.rows), {})
     first = fields.mapping(next(iter(fields.items(row, "messages")), None))

@@ -1,6 +1,10 @@
-"""The database of opencode (`opencode.db`): the tables `session`, `message` and `part`.
+"""The database of opencode (`opencode.db`).
 
-Source: packages/opencode/src/session/session.sql.ts of sst/opencode.
+Version 1 has the tables `session`, `message` and `part`. Version 2 writes `session_v2` and
+`session_message` beside them, into which it copied the older sessions once.
+
+Source: packages/opencode/src/session/session.sql.ts of sst/opencode,
+packages/core/src/session/sql.ts of anomalyco/opencode.
 """
 
 import sqlite3
@@ -12,31 +16,58 @@ from contextstudio.accounts.domain.errors import Invalid
 from threads.domain.formats.io import fields, json_file, json_text, sqlite_file
 from threads.domain.formats.io.folder import Folder, Gathered
 from threads.domain.formats.io.sqlite_file import SqliteFile
+from threads.domain.formats.kit.items import Items
 from threads.domain.transcript import Transcript, Warning
 
 from .parts import Located, SessionTurn, begun_by
 from .session import items_of, transcript
+from .typed_messages import TypedMessage, typed_items
 
 TABLES = ("session", "message", "part")
-_SESSIONS = "SELECT rowid, * FROM session ORDER BY time_created, id"
+TABLES_2 = ("session_v2", "session_message")
+_SESSIONS = "SELECT rowid, * FROM {} ORDER BY time_created, id"
 _MESSAGES = (
     "SELECT rowid, id FROM message WHERE session_id = ? ORDER BY time_created, id"
 )
 _PARTS = "SELECT rowid, id FROM part WHERE message_id = ? ORDER BY id"
-_DATA = {table: f"SELECT data FROM {table} WHERE rowid = ?" for table in TABLES}  # noqa: S608  # our own names
+_TYPED = (
+    "SELECT rowid, id, type FROM session_message WHERE session_id = ? ORDER BY seq, id"
+)
+_DATA = {
+    table: f"SELECT data FROM {table} WHERE rowid = ?"  # noqa: S608  # our own names
+    for table in (*TABLES, *TABLES_2)
+}
+_TYPED_CALLS = (
+    "SELECT rowid FROM session_message"
+    " WHERE session_id = ? AND type = 'assistant' AND instr(data, ?) ORDER BY seq"
+)
 _CALLS = "SELECT rowid FROM part WHERE session_id = ? AND instr(data, ?) ORDER BY id"
 
 
 def transcripts(
     file: BinaryIO, log: BinaryIO | None = None, member: str = ""
 ) -> list[Transcript]:
-    """The sessions of a database that hold messages. Raises Invalid if it isn't opencode's."""
-    database = open_database(file, log)
-    found = []
-    for info in database.sessions():
-        items = items_of(partial(database.turns, fields.text(info, "id")), info)
-        found.append(transcript(info, items, call_of=database.call_of, member=member))
-    return [one for one in found if one is not None]
+    """The sessions of a database that hold messages. Raises Invalid if it isn't opencode's.
+
+    A session that was copied into the tables of version 2 is read there, unless it was continued
+    with version 1 since.
+    """
+    held = sqlite_file.open_file(file, log)
+    databases = (Database(held), TypedDatabase(held))
+    if not any(held.has(set(one.tables)) for one in databases):
+        held.require(set(TABLES), "opencode's")
+    found: dict[str, tuple[int, Transcript]] = {}
+    for database in databases:
+        infos = database.sessions() if held.has(set(database.tables)) else []
+        for info in infos:
+            id_, changed = fields.text(info, "id"), fields.count(info, "time_updated")
+            if id_ in found and found[id_][0] > changed:
+                continue
+            items = database.items(info)
+            one = transcript(info, items, call_of=database.call_of, member=member)
+            if one is not None:
+                found[id_] = changed, one
+    return [one for _, one in found.values()]
 
 
 def databases(folder: Folder) -> Iterator[Gathered]:
@@ -55,24 +86,24 @@ def databases(folder: Folder) -> Iterator[Gathered]:
             yield Gathered(found, frozenset(names & folder.members.keys()))
 
 
-def open_database(file: BinaryIO, log: BinaryIO | None = None) -> "Database":
-    """The database in a file, including what is still in its write-ahead log."""
-    return Database(sqlite_file.open_file(file, log))
-
-
 class Database:
-    """opencode's tables, in a file that is opened for each reading."""
+    """The tables of version 1, in a file that is opened for each reading."""
+
+    tables: tuple[str, ...] = TABLES
 
     def __init__(self, held: SqliteFile) -> None:
         self._held = held
 
     def sessions(self) -> list[dict[str, Any]]:
-        """The rows of the sessions. Raises Invalid if the tables aren't opencode's."""
-        self._held.require(set(TABLES), "opencode's")
+        """The rows of the sessions."""
         with self._held.opened() as connection:
-            rows = connection.execute(_SESSIONS)
+            rows = connection.execute(_SESSIONS.format(self.tables[0]))
             columns = [column[0] for column in rows.description]
             return [_session(dict(zip(columns, row, strict=True))) for row in rows]
+
+    def items(self, info: dict[str, Any]) -> Items:
+        """The items of a session."""
+        return items_of(partial(self.turns, fields.text(info, "id")), info)
 
     def turns(self, session_id: str, warnings: list[Warning]) -> Iterator[SessionTurn]:
         """The turns of a session, row by row."""
@@ -95,6 +126,42 @@ class Database:
         return ""
 
 
+class TypedDatabase(Database):
+    """The tables of version 2."""
+
+    tables = TABLES_2
+
+    def items(self, info: dict[str, Any]) -> Items:
+        """The items of a session."""
+        return typed_items(partial(self.messages, fields.text(info, "id")), info)
+
+    def messages(
+        self, session_id: str, warnings: list[Warning]
+    ) -> Iterator[TypedMessage]:
+        """The messages of a session, row by row."""
+        try:
+            with self._held.opened() as connection:
+                rows = connection.execute(_TYPED, [session_id]).fetchall()
+                for rowid, *named in rows:
+                    id_, type_ = map(sqlite_file.text, named)
+                    data = _data(connection, "session_message", rowid, warnings)
+                    value = {**data, "id": id_, "type": type_}
+                    yield TypedMessage(value, f"row:session_message/{rowid}")
+        except Invalid as error:
+            warnings.append(json_file.warning(error))
+
+    def call_of(self, parent: str, child: str) -> str:
+        """The id of the call in a session that started a sub-agent's session; empty if none."""
+        with self._held.opened() as connection:
+            found = connection.execute(_TYPED_CALLS, [parent, child]).fetchall()
+            for (rowid,) in found:
+                data = _data(connection, "session_message", rowid, [])
+                for piece in fields.items(data, "content"):
+                    if begun_by(fields.mapping(piece)) == child:
+                        return fields.text(piece, "id")
+        return ""
+
+
 def _session(row: dict[str, Any]) -> dict[str, Any]:
     """A row in the form of the export: text as text, JSON parsed."""
     plain = {
@@ -106,6 +173,7 @@ def _session(row: dict[str, Any]) -> dict[str, Any]:
             plain[name] = json_text.parse(fields.text(plain, name).encode())
         except Invalid:
             plain[name] = None
+    plain["fork"] = {"sessionID": plain.get("fork_session_id")}
     return plain
 
 

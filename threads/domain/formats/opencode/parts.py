@@ -92,7 +92,7 @@ def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
         case "text" if text and part.get("ignored") is not True:
             yield Text(text)
         case "reasoning":
-            yield from _thinking(text, fields.mapping(part, "metadata"))
+            yield from read_thinking(text, fields.mapping(part, "metadata"))
         case "tool":
             yield from _tool(part, read)
         case "file" if fields.text(part, "mime") not in SPELLED_OUT:
@@ -105,7 +105,7 @@ def _content(part: dict[str, Any], read: Read) -> Iterator[Part]:
 _SIGNERS = (("anthropic", "anthropic"), ("gemini", "google"), ("openai", "openai"))
 
 
-def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
+def read_thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
     """Reasoning with its provider's signature; encrypted data is a part of its own."""
     anthropic, google, openai = (
         fields.mapping(metadata, name) for name in ("anthropic", "google", "openai")
@@ -125,7 +125,9 @@ def _thinking(text: str, metadata: dict[str, Any]) -> Iterator[Thinking]:
 
 def _tool(part: dict[str, Any], read: Read) -> Iterator[Part]:
     """The call of a tool's part; its result, if any, is added to `read`."""
-    id_, name = fields.text(part, "callID"), fields.text(part, "tool")
+    # A run of opencode 2 prints a part's id as `partID`, and the call's as `id`.
+    id_ = fields.text(part, "callID", *(("id",) if "partID" in part else ()))
+    name = fields.text(part, "tool")
     state = fields.mapping(part, "state")
     yield ToolCall(id_, name, state.get("input", {}))
     words, status = fields.text(state, "output"), state.get("status")
@@ -164,11 +166,11 @@ def begun_by(part: dict[str, Any]) -> str:
     return fields.text(metadata, "sessionId", "sessionID")
 
 
-def read_usage(tokens: JSON) -> Usage | None:
+def read_usage(tokens: JSON, *, is_split: bool = False) -> Usage | None:
     """The `tokens` of a message, in which `input` excludes cached tokens.
 
     Newer versions count reasoning separately from the output, older ones within it; the total
-    shows which.
+    shows which. `is_split` says that it is separate, where there is no total.
     """
     if not isinstance(tokens, dict):
         return None
@@ -177,7 +179,7 @@ def read_usage(tokens: JSON) -> Usage | None:
     input_ = fields.count(tokens, "input") + cached + fields.count(cache, "write")
     output = fields.count(tokens, "output")
     reasoning = fields.count(tokens, "reasoning")
-    if fields.count(tokens, "total") == input_ + output + reasoning:
+    if is_split or fields.count(tokens, "total") == input_ + output + reasoning:
         output += reasoning
     usage = Usage(input_tokens=input_, output_tokens=output, cached_tokens=cached)
     return usage if usage != Usage() else None

@@ -2,7 +2,7 @@
 
 Prompts and the model's name are not printed. The lines of a message name it; if they don't, it
 continues up to the next step. Kilo's command line prints the same. Source:
-packages/opencode/src/cli/cmd/run.ts of sst/opencode.
+packages/opencode/src/cli/cmd/run.ts of sst/opencode, packages/cli/src/run of version 2.
 """
 
 from collections.abc import Iterator

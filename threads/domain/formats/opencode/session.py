@@ -87,6 +87,8 @@ def transcript(
             relation=Relation.SUBAGENT,
             call_id=call_of(parent_id, own) or None,
         )
+    elif forked := fields.word(fields.mapping(info, "fork"), "sessionID", limit=255):
+        parent = Parent(external_id=forked, relation=Relation.BRANCH)
     return Transcript(
         format=NAME,
         title=title if is_named else title_of(opening) or title,

@@ -33,7 +33,7 @@ def test_a_database_holds_sessions_and_their_sub_agents(
         first, second = formats.read(file)
         exported = read(*CALLED)
         items = list(first.items)
-        database = opencode_database.open_database(file)
+        database = opencode_database.Database(sqlite_file.open_file(file))
         assert database.call_of("ses_1", "nobody") == ""
 
     assert (first.format, first.strategy, first.title) == (

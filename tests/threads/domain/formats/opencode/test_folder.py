@@ -50,9 +50,7 @@ def test_a_database_is_read_with_its_log(tmp_path: Path) -> None:
 
 def test_a_log_that_can_t_be_taken_in_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Invalid) as refusal:
-        opencode_database.open_database(
-            io.BytesIO(b"no database" * 99), io.BytesIO(b"")
-        )
+        opencode_database.transcripts(io.BytesIO(b"no database" * 99), io.BytesIO(b""))
 
     assert refusal.value.code == "database_broken"
 

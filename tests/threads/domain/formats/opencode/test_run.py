@@ -63,6 +63,17 @@ def test_the_lines_of_a_message_are_one_and_its_results_the_next() -> None:
     assert events(found) == ["step-start", "step-finish", "step-start"]
 
 
+def test_a_call_of_version_2_is_named_apart_from_its_part() -> None:
+    state = {"status": "completed", "input": {}, "output": "14"}
+    printed = line("tool_use", partID="prt_1", id="c1", tool="count", state=state)
+    printed["part"]["type"] = "tool"
+    [found] = read(lines(printed))
+    answer, result = messages(found)
+
+    assert answer.parts == (ToolCall("c1", "count", {}),)
+    assert result.parts == (ToolResult("c1", (Text("14"),), "count"),)
+
+
 def test_lines_that_name_no_message_are_one_up_to_the_next_step() -> None:
     [found] = read(
         lines(
