@@ -30,7 +30,13 @@ from threads.domain.transcript import (
     Warning,
 )
 
-from .pi_items import read_entry, read_summary
+from .pi_items import (
+    agent_messages,
+    agents_in,
+    read_agent_message,
+    read_entry,
+    read_summary,
+)
 
 NAME = "pi"
 LABEL = "a pi session (JSONL)"
@@ -41,6 +47,8 @@ ASIDE = SAID | {"compaction"}
 MAX_BRANCHES = 100
 """The most branches of one file that become sessions, the latest first: reading each includes all
 that it shares. The messages of other branches stay with the session as events."""
+MAX_AGENTS = 1000
+"""The most sub-agents of one file that become sessions."""
 _SESSION = re.compile(r"([0-9a-fA-F-]{36})\.jsonl$")
 """The end of the path of the session that another was forked from."""
 
@@ -59,6 +67,8 @@ class EntryTree:
     """The index of each entry's parent; -1 for none."""
     said: bytearray = field(default_factory=bytearray)
     places: dict[str, int] = field(default_factory=dict)
+    agents: list[tuple[int, int]] = field(default_factory=list)
+    """For each sub-agent, the place of its result, and its number in that."""
     warnings: list[Warning] = field(default_factory=list)
 
     def add(self, line: Line, value: Any) -> None:
@@ -78,6 +88,8 @@ class EntryTree:
             self.title = fields.text(entry, "name") or self.title
         said = fields.word(fields.mapping(entry, "message"), "model")
         self.model = said or fields.word(entry, "modelId") or self.model
+        for number in range(len(agents_in(entry))):
+            self.agents.append((place, number))
         self.spans.extend((line.number, *line.span))
         self.parents.append(parent)
         self.said.append(type_ in SAID)
@@ -122,9 +134,13 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
     )
     reading = Items(
         partial(_items, tree, sorted(aside | held), aside),
-        given=branches_left_warning(len(ways) - len(told)),
+        given=[
+            *branches_left_warning(len(ways) - len(told)),
+            *_agents_left_warning(tree),
+        ],
     )
     found = [transcript(reading, external_id=session_id or None, parent=origin)]
+    homes = dict.fromkeys(main, session_id)
     named: dict[str, Any] = {}
     for first, path in branches:
         at = sum(tree.said[place] for place in path if place in held)
@@ -134,8 +150,54 @@ def read(file: BinaryIO, _name: str) -> list[Transcript]:
         reading = Items(partial(_items, tree, path, set()))
         if session_id:
             named = {"external_id": id_, "parent": parent}
+        for place in path:
+            homes.setdefault(place, id_)
         found.append(transcript(reading, **named))
+    if session_id:
+        found += _agents(tree, homes)
     return require_transcripts(found, tree.warnings, LABEL)
+
+
+def _agents(tree: EntryTree, homes: dict[int, str]) -> Iterator[Transcript | None]:
+    """The sub-agents of the sessions; `homes` is a map of an entry's place to its session."""
+    for place, number in tree.agents[:MAX_AGENTS]:
+        if (home := homes.get(place)) is None:
+            continue
+        entry = tree.row(place, []).value
+        run = agents_in(entry)[number]
+        call_id = fields.text(fields.mapping(entry, "message"), "toolCallId")
+        named = (fields.text(run, name) for name in ("agent", "task"))
+        yield transcript_of(
+            Items(partial(_agent_items, tree, place, number)),
+            format=NAME,
+            title=": ".join(filter(None, named)),
+            strategy="anthropic",
+            model=fields.word(run, "model"),
+            external_id=f"{home}/agent-{call_id}-{number + 1}",
+            parent=Parent(
+                external_id=home, relation=Relation.SUBAGENT, call_id=call_id or None
+            ),
+        )
+
+
+def _agent_items(
+    tree: EntryTree, place: int, number: int, warnings: list[Warning]
+) -> Iterator[Item]:
+    row = tree.row(place, warnings)
+    for run in agents_in(row.value)[number : number + 1]:
+        for given in agent_messages(run):
+            yield from attempt(partial(read_agent_message, given, row), row, warnings)
+
+
+def _agents_left_warning(tree: EntryTree) -> list[Warning]:
+    left = len(tree.agents) - MAX_AGENTS
+    if left <= 0:
+        return []
+    words = (
+        f"Only the first {MAX_AGENTS:,} sub-agents became sessions: {left:,} more are only in the"
+        " records of their results."
+    )
+    return [Warning("agents_left", words)]
 
 
 def _branches(tree: EntryTree, main: list[int]) -> Iterator[tuple[int, int]]:

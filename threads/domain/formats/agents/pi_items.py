@@ -46,6 +46,37 @@ def read_entry(row: Element) -> Iterator[Item]:
         yield _recorded(message, row)
 
 
+def agents_in(entry: JSON) -> list[dict[str, Any]]:
+    """The sub-agents whose messages a tool's result holds, as pi's extension `subagent` keeps them.
+
+    Of these, the model reads at most the last answers.
+    """
+    message = fields.mapping(entry, "message")
+    if fields.text(message, "role") != "toolResult":
+        return []
+    runs = fields.items(fields.mapping(message, "details"), "results")
+    return [run for run in runs if fields.items(run, "messages")]
+
+
+def agent_messages(run: dict[str, Any]) -> list[JSON]:
+    """The messages of a sub-agent, with its task as the extension gave it."""
+    given = fields.items(run, "messages")
+    task = fields.text(run, "task")
+    if task and fields.text(given[0], "role") != "user":
+        given = [{"role": "user", "content": f"Task: {task}"}, *given]
+    return given
+
+
+def read_agent_message(given: JSON, row: Element) -> Iterator[Item]:
+    """The item of a message of a sub-agent's, from the line of its result."""
+    message = fields.require(given, dict, "a message", ("message", "details"))
+    at = fields.moment(message.get("timestamp"))
+    if read := _message(message):
+        yield replace(read, created_at=at, records=(row.record,))
+    else:
+        yield Event(f"message/{fields.text(message, 'role')}", row.record, at)
+
+
 def read_summary(row: Element) -> Message | None:
     """The message that a compaction puts in place of others; None if it is empty."""
     message = _summarized(row.value, COMPACTION)

@@ -299,3 +299,81 @@ def test_a_session_that_was_cut_out_of_its_file_is_known_by_its_tree() -> None:
 
 def test_a_session_is_known_by_its_header() -> None:
     assert formats.detect(lines(HEADER, user("a", None)))[0].format == "pi"
+
+
+def result(
+    id_: str, parent: str | None, call_id: str, *runs: dict[str, Any]
+) -> dict[str, Any]:
+    """The result of pi's extension `subagent`, which holds what the sub-agents said."""
+    said = {"role": "toolResult", "toolCallId": call_id, "toolName": "subagent"}
+    said |= {"content": [{"type": "text", "text": "Parallel: 2/2 succeeded"}]}
+    return entry(id_, parent, message=said | {"details": {"results": list(runs)}})
+
+
+def run(*found: Any, **members: Any) -> dict[str, Any]:
+    return {"agent": "scout", "task": "Find the wick"} | members | {"messages": found}
+
+
+def answered(words: str) -> dict[str, Any]:
+    content = [{"type": "text", "text": words}]
+    return {"role": "assistant", "content": content, "timestamp": 1_772_359_200_000}
+
+
+def test_what_sub_agents_said_are_sessions_of_their_own() -> None:
+    asked = {"role": "user", "content": "Task: Trim it"}
+    main, first, second = read(
+        user("a", None),
+        result(
+            "b",
+            "a",
+            "c1",
+            run(),
+            run(answered("In the lamp."), {"role": "note"}, 7, model="haiku"),
+            run(asked, answered("Trimmed."), agent="", task="Trim it"),
+        ),
+        user("c", "b"),
+    )
+
+    assert [message.text for message in messages(main)] == ["a", "", "c"]
+    assert texts(first) == ["Task: Find the wick", "In the lamp."]
+    assert events(first) == ["message/note", "unreadable"]
+    assert (first.title, first.model) == ("scout: Find the wick", "haiku")
+    assert (first.external_id, second.external_id) == (
+        "s-1/agent-c1-1",
+        "s-1/agent-c1-2",
+    )
+    assert first.parent == Parent(
+        external_id="s-1", relation=Relation.SUBAGENT, call_id="c1"
+    )
+    told = messages(first)[1]
+    assert told.records == messages(main)[1].records
+    assert told.created_at and told.created_at.year == 2026
+    assert (second.title, texts(second)) == ("Trim it", ["Task: Trim it", "Trimmed."])
+
+
+def test_a_sub_agent_belongs_to_the_branch_that_called_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = [
+        user("a", None),
+        result("b", "a", "c1", run(answered("Here."))),
+        user("c", "b"),
+        result("d", "a", "c2", run(answered("There."))),
+        user("e", "d"),
+    ]
+    _, branch, *agents = read(*records)
+    unnamed = read(*records, header={"type": "session", "cwd": "/"})
+    monkeypatch.setattr(pi, "MAX_BRANCHES", 0)
+    alone = read(*records)
+    monkeypatch.setattr(pi, "MAX_AGENTS", 1)
+    cut, *_ = read(*records)
+    texts(cut)
+
+    assert branch.external_id == "s-1/b"
+    assert [one.parent and one.parent.external_id for one in agents] == ["s-1/b", "s-1"]
+    assert len(unnamed) == 2
+    assert [texts(one) for one in alone[1:]] == [["Task: Find the wick", "There."]]
+    assert [warning.code for warning in cut.warnings] == [
+        "branches_left",
+        "agents_left",
+    ]
