@@ -29,9 +29,10 @@ def _lines(path: Path) -> list[Any]:
 
 
 def _claude_code(path: Path) -> Counts:
-    types = Counter(line["type"] for line in _lines(path))
-    spoken = types["user"] + types["assistant"]
-    return {"spoken_lines": spoken, "other_lines": types.total() - spoken}
+    lines = _lines(path)
+    types = Counter(line.get("attachment", line)["type"] for line in lines)
+    spoken = types["user"] + types["assistant"] + types["queued_command"]
+    return {"spoken_lines": spoken, "other_lines": len(lines) - spoken}
 
 
 def _codex(path: Path) -> Counts:
@@ -319,8 +320,8 @@ def _cline(path: Path) -> Counts:
 
 
 _CLAUDE_CODE = Rule(
-    "lines of the types `user` and `assistant` are records of messages, all others events"
-    " or compactions",
+    "lines of the types `user` and `assistant`, and attachments `queued_command`, are records of"
+    " messages, all others events or compactions",
     _claude_code,
 )
 _CODEX = Rule(

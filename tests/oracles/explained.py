@@ -11,6 +11,7 @@ class Difference(NamedTuple):
 
 
 _SUMMARY = "the summary of the compaction is a user's message there, a replacement here"
+_QUEUED = "it leaves out what the user said while the model was working"
 _SEARCHES = (
     "it leaves out the three searches for tools, which have calls and outputs too"
 )
@@ -27,6 +28,10 @@ EXPLAINED: dict[tuple[str, str], dict[str, Difference]] = {
     ("claude_code/entire-image-compact-progress.jsonl", "claude-code-log"): {
         "user": Difference(1, _SUMMARY),
         "characters": Difference(13_571, _SUMMARY),
+    },
+    ("claude_code/omp-long-2.1.2xx.jsonl", "claude-code-log"): {
+        "user": Difference(-7, _QUEUED),
+        "characters": Difference(-1_375, _QUEUED),
     },
     ("cline/cline-sdk-session.messages.json", "langchain-core"): {
         "result_characters": Difference(-10_193, _RESULTS)

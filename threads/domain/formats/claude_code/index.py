@@ -131,6 +131,7 @@ class SessionIndex:
         return f"{session_id}/agent-{name}"
 
     def _add(self, line: int, start: int, end: int, record: JSON) -> None:
+        record = claude_record.spoken(record)
         type_, flags, answers = claude_record.classify(record)
         known: dict[str, Any] = record if type(record) is dict else {}
         id_, parent = known.get("uuid"), known.get("parentUuid")

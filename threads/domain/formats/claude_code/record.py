@@ -24,6 +24,8 @@ OWN_TYPES = frozenset(
 SUMMARY = "user/compact_summary"
 BOUNDARY = "system/compact_boundary"
 CLEARING = "system/microcompact_boundary"
+QUEUED = "queued_command"
+"""The type of attachments that hold what was said while the model was working."""
 SPAWNS = frozenset({"Task", "Agent"})
 """The tool that starts a sub-agent, by its old and its new name."""
 _MARKS = (
@@ -69,6 +71,21 @@ class KeptLines(NamedTuple):
 NOTHING_KEPT = KeptLines((), "", "", "")
 
 
+def spoken(record: JSON) -> JSON:
+    """The record; as a user's message if it holds what was said while the model was working.
+
+    Claude Code sends these words with the results of the calls that ran meanwhile, and writes them
+    nowhere else.
+    """
+    if type(record) is not dict or "attachment" not in record:
+        return record
+    queued = fields.mapping(record, "attachment")
+    if fields.text(queued, "type") != QUEUED or not queued.get("prompt"):
+        return record
+    message = {"role": "user", "content": queued["prompt"]}
+    return {**record, "type": "user", "message": message, QUEUED: True}
+
+
 def classify(record: JSON) -> tuple[str, int, str]:
     """A record's type as an event, its flags in the graph, and the call it answers."""
     if type(record) is not dict:
@@ -83,6 +100,8 @@ def classify(record: JSON) -> tuple[str, int, str]:
             return f"user/{mark}", record_graph.SPINE, ""
         if answered := _answers(record["message"]):
             return "user", _CARRIED, answered
+        if QUEUED in record:
+            return "user", _CARRIED, ""
         return "user", record_graph.MESSAGE | record_graph.SPINE | _speech(record), ""
     name = _event_name(record)
     if not fields.text(record, "uuid"):
@@ -161,6 +180,7 @@ def agent_of_result(record: dict[str, Any]) -> str:
 
 def read(record: dict[str, Any]) -> MessageLine:
     """The contents of a message's line. Raises Invalid at the place that is malformed."""
+    record = spoken(record)
     message = record["message"]
     parts = blocks.read_content(_linked(record, message.get("content")), CONTENT)
     id_ = fields.as_word(message.get("id")) or fields.as_word(record.get("uuid"))

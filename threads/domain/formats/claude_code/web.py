@@ -37,7 +37,7 @@ class WebLines:
             yield item
 
     def _read(self, row: Element) -> Iterator[Item]:
-        given = fields.require(row.value, dict, "a line", ())
+        given = record.spoken(fields.require(row.value, dict, "a line", ()))
         kind, _, _ = record.classify(given)
         is_said = isinstance(given.get("message"), dict)
         if is_said and kind == record.SUMMARY:

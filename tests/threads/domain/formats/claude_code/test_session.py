@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextstudio.accounts.domain.errors import Invalid
-from tests.threads.support.readings import events
+from tests.threads.support.readings import events, messages
 from tests.threads.support.transcripts import (
     SESSION,
     answer,
+    call,
     claude_lines,
     lines,
     record,
@@ -149,6 +150,39 @@ def test_what_the_tool_says_itself_is_an_event() -> None:
         "user/virtual",
         "attachment/task_reminder",
     ]
+
+
+def queued(id_: str, parent: str | None, prompt: Any) -> dict[str, Any]:
+    """What was said while the model was working."""
+    said = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
+    return record("attachment", id_, parent, attachment=said)
+
+
+def test_what_was_said_while_the_model_worked_is_the_user_s() -> None:
+    transcript = read(
+        user("u1", None, "Look."),
+        answer("a1", "u1", call("c1"), turn="t"),
+        answer("a2", "a1", call("c2"), turn="t"),
+        user("r1", "a1", [*result("c1")]),
+        queued("q1", "r1", "Leave the wick."),
+        user("r2", "a2", [*result("c2")]),
+        queued("q2", "r2", [text("And the oil.")]),
+        queued("q3", "q2", ""),
+        answer("a3", "q3", text("Left.")),
+    )
+
+    assert shape(transcript) == [
+        "user: Look.",
+        "assistant: c1, c2",
+        "user: result c1",
+        "user: Leave the wick.",
+        "user: result c2",
+        "user: And the oil.",
+        "assistant: Left.",
+    ]
+    assert transcript.title == "Look."
+    assert messages(transcript)[3].source_id == "q1"
+    assert events(transcript) == ["attachment/queued_command"]
 
 
 def test_what_the_tool_put_in_and_sent_is_a_message() -> None:

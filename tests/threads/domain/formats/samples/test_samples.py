@@ -59,7 +59,7 @@ def test_the_long_claude_code_session(samples: Path) -> None:
 
     assert Counter(message.role for message in messages) == {
         "assistant": 610,
-        "user": 615,
+        "user": 622,
     }
     assert (len(calls), calls) == (591, results)
     assert sum(m.usage.output_tokens for m in messages if m.usage) == 274_317
