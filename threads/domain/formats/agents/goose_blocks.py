@@ -116,7 +116,21 @@ def _answer(block: JSON) -> Text | Image | File | Opaque:
             return _image(given)
         case "resource" if isinstance(resource.get("text"), str):
             return Text(resource["text"])
+        case "resource" if isinstance(resource.get("blob"), str):
+            return Text(_blob(resource))
     return Opaque(fields.text(given, "type") or "content", block)
+
+
+def _blob(resource: dict[str, Any]) -> str:
+    """The bytes of a resource as the model reads them: as text, or as how many there are."""
+    data = base64_text.decode(resource["blob"])
+    if data is None:
+        return fields.text(resource, "blob")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        kind = fields.text(resource, "mimeType") or "application/octet-stream"
+        return f"[Binary content ({kind}) - {len(data)} bytes]"
 
 
 def _image(block: dict[str, Any]) -> Image | Opaque:

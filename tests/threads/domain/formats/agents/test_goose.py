@@ -1,5 +1,6 @@
 """Sessions of Goose: exported, of a run, and of before its database."""
 
+import base64
 from typing import Any
 
 import pytest
@@ -97,12 +98,29 @@ def test_a_result_says_what_came_of_the_call(
     assert answered(**result) == ToolResult("c1", content, None, failed)
 
 
+def test_the_bytes_of_a_resource_are_what_the_model_reads_of_them() -> None:
+    blobs = [
+        {"blob": base64.b64encode("Öl".encode()).decode()},
+        {"blob": base64.b64encode(b"\xff\xfe").decode(), "mimeType": "a/b"},
+        {"blob": base64.b64encode(b"\xff").decode()},
+        {"blob": "not base64"},
+    ]
+    content = [{"type": "resource", "resource": one} for one in blobs]
+
+    assert answered(status="success", value=content).content == (
+        Text("Öl"),
+        Text("[Binary content (a/b) - 2 bytes]"),
+        Text("[Binary content (application/octet-stream) - 1 bytes]"),
+        Text("not base64"),
+    )
+
+
 def test_a_result_holds_pictures_and_resources() -> None:
     content = [
         {"type": "image", "data": "UE5H", "mimeType": "image/png"},
         {"type": "image", "data": "?"},
         {"type": "resource", "resource": {"uri": "a", "text": "Lamps."}},
-        {"type": "resource", "resource": {"blob": "x"}},
+        {"type": "resource", "resource": {"uri": "a"}},
     ]
     assert answered(status="success", value=content).content == (
         Image("image/png", data=b"PNG"),
