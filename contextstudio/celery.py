@@ -42,7 +42,9 @@ class TolerantQoS(redis.QoS):
             super().ack(delivery_tag)  # type: ignore[no-untyped-call]
 
     def _is_disconnected(self) -> bool:
-        return self.channel.connection.client is None
+        # A channel that is closed has no transport, a transport that is closed no client.
+        transport = self.channel.connection
+        return transport is None or transport.client is None
 
 
 redis.Channel.QoS = TolerantQoS

@@ -193,7 +193,7 @@ def test_a_worker_outlives_a_redis_that_goes_while_it_does_a_job(
     channel = redis.Channel(transport)
     channel.qos._delivered["tag"] = SimpleNamespace()
     transport.client = None
-    channel.qos.restore_unacked_once()
+    channel.close()
     channel.basic_ack("tag")
     assert not channel.qos._delivered
 
