@@ -196,3 +196,14 @@ def samples(shared_samples: Path) -> Path:
     if not shared_samples.is_dir():
         pytest.skip("the sample transcripts are not beside the project")
     return shared_samples
+
+
+@pytest.fixture
+def redis_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of an outage of the cache or the channel layer; afterwards as before."""
+    from contextstudio.web import cache as cache_module
+    from threads.store import events
+
+    for server in (cache_module._server, events._server):
+        monkeypatch.setattr(server, "_is_away", False)
+        monkeypatch.setattr(server, "_silent_until", 0.0)

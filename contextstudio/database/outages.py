@@ -1,7 +1,11 @@
-"""Tells outages of a database or disk (locked, down, full) from other errors, which are bugs."""
+"""Tells outages of a database or disk (locked, down, full) from other errors, which are bugs.
+
+Also keeps track of a server that can be done without, such as Redis.
+"""
 
 import errno
 import logging
+import time
 
 from django.db import Error, InterfaceError, OperationalError
 
@@ -10,6 +14,9 @@ FAULTS = (Error, OSError)
 
 RETRY_AFTER = 2
 """Seconds after which a request that met an outage may be repeated."""
+
+BACKOFF_SECONDS = 5
+"""For this long a dispensable server that didn't answer in time isn't asked again."""
 
 # BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, AUTH of sqlite3.h: the primary
 # codes that concern the file or its other users, not the statement.
@@ -47,3 +54,31 @@ def log_fault(logger: logging.Logger, what: str, error: Exception) -> None:
         logger.warning("%s: %s", what, " ".join(str(error).split()))
     else:
         logger.error("%s.", what, exc_info=error)
+
+
+class DispensableServer:
+    """Whether a server that can be done without is away, as this process has found.
+
+    Everything that asks it fails for the same reason, so only the first failure is logged.
+    """
+
+    def __init__(self, logger: logging.Logger, sentence: str) -> None:
+        self._logger, self._sentence = logger, sentence
+        self._is_away = False
+        self._silent_until = 0.0
+
+    def is_silent(self) -> bool:
+        """Whether it lately didn't answer in time: asking it again would mean to wait again."""
+        return time.monotonic() < self._silent_until
+
+    def failed(self, *, in_time: bool) -> None:
+        """It couldn't be reached, or (not `in_time`) didn't answer in time."""
+        if not in_time:
+            self._silent_until = time.monotonic() + BACKOFF_SECONDS
+        if not self._is_away:
+            self._is_away = True
+            self._logger.warning(self._sentence)
+
+    def answered(self) -> None:
+        """It is there: the next failure is logged again."""
+        self._is_away = False

@@ -1,7 +1,6 @@
 """A Redis cache that may be unavailable: then nothing is stored, and nothing is found."""
 
 import logging
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,10 +8,9 @@ from typing import Any
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError, TimeoutError
 
-logger = logging.getLogger(__name__)
+from contextstudio.database.outages import DispensableServer
 
-BACKOFF_SECONDS = 5
-"""For this long a Redis that didn't answer in time isn't asked again."""
+logger = logging.getLogger(__name__)
 
 
 class FailSafeCache(RedisCache):
@@ -44,21 +42,16 @@ def _attempt(ask: Callable[[], Any], without: Any) -> Any:
     A page asks several times. If Redis is down, each is refused at once; if it is frozen, the page
     waits only for the first.
     """
-    if time.monotonic() < _backoff.until:
+    if _server.is_silent():
         return without
     try:
-        return ask()
+        answer = ask()
     except RedisError as error:
-        if isinstance(error, TimeoutError):
-            _backoff.until = time.monotonic() + BACKOFF_SECONDS
-        logger.warning("The cache can't be reached; it is done without.")
+        _server.failed(in_time=not isinstance(error, TimeoutError))
         return without
+    _server.answered()
+    return answer
 
 
-class _Backoff:
-    """Until when Redis isn't asked; one per process, which has a cache for each thread."""
-
-    until = 0.0
-
-
-_backoff = _Backoff()
+_server = DispensableServer(logger, "The cache can't be reached; it is done without.")
+"""One per process, which has a cache for each thread."""

@@ -15,6 +15,7 @@ from django.contrib.auth import HASH_SESSION_KEY
 from django.db import DatabaseError
 from django.urls import path
 from django.utils.crypto import constant_time_compare
+from redis.exceptions import RedisError
 
 from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.domain.rights import Right
@@ -55,10 +56,13 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     """The id of the user, once the socket is counted."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the socket, and stop counting it when it ends, however it ends."""
+        """Serve the socket, and stop counting and looking when it ends, however it ends."""
         try:
             await super().__call__(scope, receive, send)
+        except RedisError:
+            pass  # nothing more can be heard here: the page connects again, and polls until then
         finally:
+            self._stop_looking()
             if self._person is not None:
                 _open[self._person] -= 1
                 if not _open[self._person]:
@@ -102,8 +106,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         return True
 
     async def disconnect(self, code: int) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
+        self._stop_looking()
         if self.group:
             await leave(self.channel_layer, self.group, self.channel_name)
 
@@ -132,6 +135,10 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         while True:
             await asyncio.sleep(seconds)
             await self._may_stay()
+
+    def _stop_looking(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
 
     async def _may_stay(self) -> bool:
         """Send the session's facts, or close the socket if the user may no longer read them.

@@ -3,12 +3,15 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from asgiref.sync import async_to_sync
 from channels.layers import BaseChannelLayer, get_channel_layer
 from django.db import transaction
+from redis import exceptions as redis
 
+from contextstudio.database.outages import DispensableServer
 from threads.models import Session
 
 logger = logging.getLogger(__name__)
@@ -51,12 +54,12 @@ def _send(group: str, fact: dict[str, object]) -> None:
 
 async def join(layer: BaseChannelLayer, group: str, channel: str) -> bool:
     """Join a group; returns False if the channel layer doesn't respond."""
-    return await _done(layer.group_add(group, channel))
+    return await _done(partial(layer.group_add, group, channel))
 
 
 async def leave(layer: BaseChannelLayer, group: str, channel: str) -> None:
     """Leave a group; if the channel layer doesn't respond, it drops the channel by itself."""
-    await _done(layer.group_discard(group, channel))
+    await _done(partial(layer.group_discard, group, channel))
 
 
 def set_event_loop(loop: asyncio.AbstractEventLoop) -> None:
@@ -76,15 +79,24 @@ async def _tell(group: str, fact: dict[str, object]) -> None:
     layer = get_channel_layer()
     if layer is None:
         return
-    await _done(layer.group_send(group, fact))
+    await _done(partial(layer.group_send, group, fact))
 
 
-async def _done(asked: Awaitable[None]) -> bool:
-    """Whether the channel layer did in time what it was asked; if not, log a warning."""
+async def _done(ask: Callable[[], Awaitable[None]]) -> bool:
+    """Whether the channel layer did in time what it was asked."""
+    if _server.is_silent():
+        return False
     try:
         async with asyncio.timeout(LAYER_SECONDS):
-            await asked
-    except Exception:  # noqa: BLE001  # each layer has its own exceptions
-        logger.warning("The channel layer can't be reached; pages will poll.")
+            await ask()
+    except Exception as error:  # noqa: BLE001  # each layer has its own exceptions
+        was_silent = isinstance(error, TimeoutError | redis.TimeoutError)
+        _server.failed(in_time=not was_silent)
         return False
+    _server.answered()
     return True
+
+
+_server = DispensableServer(
+    logger, "The channel layer can't be reached; pages will poll."
+)

@@ -9,9 +9,11 @@ from django.core.cache import caches
 from redis.exceptions import RedisError
 
 from contextstudio.accounts.jobs import tasks
-from contextstudio.web import cache as cache_module
+from contextstudio.database import outages
 from contextstudio.web.cache import FailSafeCache
 from threads.store import events
+
+pytestmark = pytest.mark.usefixtures("redis_unknown")
 
 
 @pytest.fixture
@@ -50,8 +52,7 @@ class Frozen:
 
 
 @pytest.fixture
-def frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Frozen]:
-    monkeypatch.setattr(cache_module, "_backoff", cache_module._Backoff())
+def frozen() -> Iterator[Frozen]:
     with socket.create_server(("127.0.0.1", 0)) as door:
         yield Frozen(door)
 
@@ -69,11 +70,34 @@ def test_a_frozen_redis_is_waited_for_once_and_not_by_every_question(
 def test_a_redis_that_was_frozen_is_asked_again(
     frozen: Frozen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_module, "BACKOFF_SECONDS", 0)
+    monkeypatch.setattr(outages, "BACKOFF_SECONDS", 0)
     frozen.cache.get("a")
     assert frozen.knocks()
     frozen.cache.get("a")
     assert frozen.knocks()
+
+
+def test_an_outage_of_the_cache_is_logged_once(
+    cache: FailSafeCache,
+    frozen: Frozen,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(outages, "BACKOFF_SECONDS", 0)
+    cache.get("a")
+    frozen.cache.set("a", 1)
+    assert cache.get("b", 3) == 3
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.redis
+def test_an_outage_of_the_cache_after_another_is_logged_again(
+    cache: FailSafeCache, frozen: Frozen, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        cache.get("a")
+        caches["default"].get("a")
+    assert len(caplog.records) == 2
 
 
 @pytest.mark.redis
@@ -93,7 +117,7 @@ def test_the_sweep_goes_on_without_its_cache(
     tasks.sweep()
 
 
-def test_nothing_fails_where_those_who_look_on_cannot_be_told(
+def test_nothing_fails_where_those_who_look_on_cannot_be_told_and_it_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Away:
@@ -102,5 +126,7 @@ def test_nothing_fails_where_those_who_look_on_cannot_be_told(
 
     monkeypatch.setattr(events, "_loop", None)
     monkeypatch.setattr(events, "get_channel_layer", Away)
-    events.announce_job(uuid.uuid4(), uuid.uuid4())
+    for _ in range(2):
+        events.announce_job(uuid.uuid4(), uuid.uuid4())
+    assert len(caplog.records) == 1
     assert "pages will poll" in caplog.text

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
-from channels.layers import get_channel_layer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
+from redis.exceptions import RedisError
 
 from contextstudio.accounts.models import Membership, Project, User
 from contextstudio.accounts.selectors import caller_of_user
@@ -308,7 +309,10 @@ def test_nothing_ends_a_listener_but_a_connection_that_is_lost() -> None:
 class Frozen:
     """A channel layer whose server takes what it is told and never answers."""
 
+    asked = 0
+
     async def receive(self, *_: object) -> None:
+        self.asked += 1
         await asyncio.Event().wait()
 
     group_send = group_add = group_discard = receive
@@ -318,21 +322,26 @@ class Frozen:
 
 
 @pytest.mark.sqlite
+@pytest.mark.usefixtures("redis_unknown")
 def test_who_tells_of_a_change_waits_for_no_layer_that_is_frozen(
     owner: User,
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(events, "get_channel_layer", Frozen)
+    layer = Frozen()
+    monkeypatch.setattr(events, "get_channel_layer", lambda: layer)
     monkeypatch.setattr(events, "LAYER_SECONDS", 0.01)
     append(owner, session)
+    append(owner, session)
     session.refresh_from_db()
-    assert session.message_count == 1
-    assert "The channel layer can't be reached" in caplog.text
+    assert session.message_count == 2
+    assert layer.asked == 1  # and not again at once
+    assert caplog.text.count("The channel layer can't be reached") == 1
 
 
 @pytest.mark.sqlite
+@pytest.mark.usefixtures("redis_unknown")
 def test_a_page_is_told_to_try_again_while_the_layer_is_frozen(
     owner: User, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,3 +352,34 @@ def test_a_page_is_told_to_try_again_while_the_layer_is_frozen(
     monkeypatch.setattr("channels.consumer.get_channel_layer", lambda _: Frozen())
     monkeypatch.setattr(events, "LAYER_SECONDS", 0.01)
     assert asyncio.run(refused()) == {"type": "websocket.close", "code": TRY_AGAIN}
+
+
+class Leaving(InMemoryChannelLayer):
+    """A channel layer whose server goes away while a page listens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leaves = asyncio.Event()
+
+    async def receive(self, channel: str) -> dict[str, Any]:
+        await self.leaves.wait()
+        raise RedisError("Connection closed by server.")
+
+
+@pytest.mark.sqlite
+def test_a_socket_ends_with_its_layer_as_by_itself_and_looks_for_nothing_more(
+    owner: User, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def watch() -> set[asyncio.Task[Any]]:
+        layer = Leaving()
+        monkeypatch.setattr("channels.consumer.get_channel_layer", lambda _: layer)
+        before = asyncio.all_tasks()
+        socket = await knock(owner, session)
+        await accepted(socket)
+        await heard(socket)
+        layer.leaves.set()
+        await socket.wait(timeout=PATIENCE_SECONDS)
+        await asyncio.gather(*(asyncio.all_tasks() - before), return_exceptions=True)
+        return asyncio.all_tasks() - before
+
+    assert not asyncio.run(watch())

@@ -16,6 +16,7 @@ class Unreachable:
         raise ConnectionRefusedError
 
 
+@pytest.mark.usefixtures("redis_unknown")
 @pytest.mark.parametrize("layer", [None, Unreachable()])
 def test_a_write_succeeds_though_nobody_can_be_told(
     agent: Client,
