@@ -25,6 +25,9 @@ MAX_LISTED = 100
 def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Rename a session; `back` is "list" if that was requested on the list."""
     caller = caller_of(request)
+    if gone := deleted_sessions(caller).filter(pk=session_id).first():
+        sentence = f'"{visible(gone.title)}" was deleted meanwhile and keeps its title.'
+        return _lead_to_list(request, sentence)
     before = get_session(caller, session_id).title
     title = request.POST.get("title", request.GET.get("title", ""))
     session = services.update_session(caller, session_id, title=title)
@@ -44,6 +47,8 @@ def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Hide a session for 30 days."""
+    if gone := deleted_sessions(caller_of(request)).filter(pk=session_id).first():
+        return _lead_to_list(request, f'"{visible(gone.title)}" was already deleted.')
     session = services.delete_session(caller_of(request), session_id)
     undo = reverse("threads:restore", args=[session_id])
     _notify(request, f'Deleted "{visible(session.title)}".', undo)
@@ -80,6 +85,12 @@ def deleted(request: HttpRequest) -> HttpResponse:
         "days": erasing.RETENTION.days,
     }
     return render(request, "threads/sessions/deleted.html", context)
+
+
+def _lead_to_list(request: HttpRequest, warning: str) -> HttpResponse:
+    """Show the list with the warning: it no longer has the session, and links to deleted ones."""
+    messages.warning(request, warning)
+    return go_to(request, reverse("operations:sessions"))
 
 
 def _notify(request: HttpRequest, sentence: str, undo: str) -> None:

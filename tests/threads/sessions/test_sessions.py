@@ -278,6 +278,21 @@ def test_a_session_is_renamed_deleted_and_had_back_from_the_page(
     assert listed["Location"] == "/sessions/"
 
 
+def test_a_session_that_was_deleted_elsewhere_is_said_to_be_when_renamed_or_deleted(
+    client: Client, owner: User, agent: Client
+) -> None:
+    session_id = make_session(agent, 1)
+    page, browser = f"/sessions/{session_id}/", Client()
+    browser.force_login(owner)
+    agent.delete(f"/api/sessions/{session_id}")
+    named = browser.post(f"{page}rename", {"title": "Tides"}, follow=True)
+    said_so = "&quot;message 0&quot; was deleted meanwhile and keeps its title."
+    assert said_so in named.content.decode()
+    gone = browser.post(f"{page}delete", follow=True)
+    assert "&quot;message 0&quot; was already deleted." in gone.content.decode()
+    assert "1 deleted session<" in gone.content.decode()
+
+
 def test_a_viewer_is_offered_nothing_that_changes_a_session(
     agent: Client, viewer: User
 ) -> None:
