@@ -17,6 +17,7 @@ from django.utils.http import urlencode
 
 from contextstudio.accounts.domain import errors
 from contextstudio.accounts.responses import outage, problem_response
+from contextstudio.database.outages import FAULTS
 
 from . import health
 
@@ -55,7 +56,14 @@ class RefusalMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Let the view respond; add a message for a wrong method, for which Django has none."""
-        if _is_from_other_user(request):
+        try:
+            is_out_of_date = _is_from_other_user(request)
+        except FAULTS as error:
+            # Django would log it with a traceback, for each page that polls.
+            if (unavailable := outage(error)) is None:
+                raise
+            return _say_outage(request, unavailable)
+        if is_out_of_date:
             return _out_of_date(request)
         response = self.get_response(request)
         return (

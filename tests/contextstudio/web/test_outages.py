@@ -174,6 +174,17 @@ def test_a_database_that_is_away_is_said_by_api_page_and_toast(
         assert answer["Retry-After"] == "2"
 
 
+def test_pages_that_poll_while_the_database_is_away_leave_no_traceback_in_the_log(
+    client: Client, owner: User, away: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.cookies["contextstudio_session"] = "x" * 32
+    client.raise_request_exception = False
+    by_page = {"HX-Request": "true", "X-Person": str(owner.pk)}
+    answer = client.get("/sessions/", headers=by_page)
+    assert (answer.status_code, answer["HX-Retarget"]) == (503, "#toasts")
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 def test_a_database_that_goes_while_the_result_of_a_job_is_read_is_said_too(
     client_of_owner: Client, places: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
