@@ -13,6 +13,7 @@ from contextstudio.accounts.domain.errors import Conflict, Invalid
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.models import Job
 from contextstudio.accounts.selectors import get_job
+from contextstudio.database.outages import FAULTS, is_outage
 from operations.context.rebuild_state import rebuild_state
 from operations.edits.arguments import DigestArguments, EndIndex, Index
 from operations.edits.schemas import present_edit
@@ -156,10 +157,16 @@ def _answer_of(caller: Caller, job: Job) -> dict[str, Any]:
         # With an idempotency key, the job is committed only with the answer: don't wait for it.
         return {"job_id": str(job.pk)}
     end = time.monotonic() + PATIENCE
-    while (found := get_job(caller, job.pk)).status not in _ENDED:
-        if time.monotonic() >= end:
-            return {"job_id": str(job.pk)}
-        time.sleep(_PAUSE)
+    try:
+        while (found := get_job(caller, job.pk)).status not in _ENDED:
+            if time.monotonic() >= end:
+                return {"job_id": str(job.pk)}
+            time.sleep(_PAUSE)
+    except FAULTS as error:
+        # The job goes on: whoever is told that nothing was changed would order it again.
+        if not is_outage(error):
+            raise
+        return {"job_id": str(job.pk)}
     if found.status == Job.Status.DONE:
         return dict(found.result or {})
     if found.status == Job.Status.FAILED:

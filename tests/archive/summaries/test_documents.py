@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db import OperationalError
 from django.test import Client
 
 from archive.summaries import services as summary_services
@@ -289,6 +290,24 @@ def test_a_summary_under_an_idempotency_key_is_one_job_and_holds_up_nobody(
     answers = [post(agent, path, body, **key) for _ in range(2)]
     assert answers == [{"job_id": str(Job.objects.get().pk)}] * 2
     assert run(answers[0]["job_id"]).status == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_summary_whose_wait_meets_an_outage_is_answered_with_its_job_and_not_ordered_twice(
+    agent: Client,
+    session_id: str,
+    use: Use,
+    provider: FakeProvider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OperationalError("terminating connection")
+
+    use("fast")
+    monkeypatch.setattr(summary_tools, "get_job", refuse)
+    tools = Tools(agent, session_id)
+    answer = tools("summarize_message_range", start_idx=1, end_idx=5)
+    assert answer == {"job_id": str(Job.objects.get().pk)}
 
 
 @pytest.mark.django_db(transaction=True)
