@@ -1,7 +1,9 @@
 """Imports through REST: files, folders, jobs and their reports."""
 
 import gzip
+import io
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,7 +106,27 @@ def test_a_compressed_file_that_is_cut_off_says_so(
     made = upload(agent, whole).json()
     (warning,) = made["warnings"]
     assert (warning["code"], made["warning_count"]) == ("damaged", 1)
-    assert warning["detail"].startswith("chat.json: It is damaged, or ends too early")
+    assert warning["detail"].startswith("It is damaged, or ends too early")
+
+
+def test_each_warning_of_an_archive_names_its_file_once(agent: Client) -> None:
+    def lines(words: str) -> bytes:
+        message = {"role": "user", "content": words}
+        record = {"type": "user", "sessionId": words, "uuid": words, "message": message}
+        return json.dumps(record).encode() + b"\n"
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a.jsonl", lines("one") + b"{cut off\n")
+        archive.writestr("b.jsonl", lines("two"))
+    damaged = buffer.getvalue().replace(b'"content": "two"', b'"content": "six"')
+    made = upload(agent, damaged, name="sessions.zip").json()
+    unread, broken = (one["detail"] for one in made["warnings"])
+    assert unread.startswith("a.jsonl: Line 2 can't be read.")
+    assert broken == "b.jsonl: It is damaged."
+    shown = Import.objects.get(pk=made["import_id"]).report["warnings"]
+    assert [one["file"] for one in shown] == ["a.jsonl", "b.jsonl"]
+    assert not any(".jsonl" in one["detail"] for one in shown)
 
 
 def test_an_import_needs_a_file_a_known_format_and_the_right_to_edit(

@@ -12,7 +12,7 @@ from contextstudio.accounts.domain.errors import DomainError, Invalid
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.models import Project
 from threads import tokens
-from threads.domain.transcript import Transcript, Warning
+from threads.domain.transcript import Transcript
 from threads.imports.accounting import ReadFile
 from threads.imports.archives import KeptFile
 from threads.imports.upload import UnpackedUpload, Upload, at_file, unpack
@@ -34,6 +34,7 @@ from .outcome import (
     no_messages_refusal,
     problem_report,
     sessions_of,
+    warnings_of,
     write_report,
 )
 from .session_matcher import SessionMatcher
@@ -327,8 +328,5 @@ class ImportRun:
         write_report(self.row)
         for archive in self.secret:
             transaction.on_commit(partial(blobs.discard, archive))
-        imported.warnings = [
-            Warning(one["code"], one["detail"], one["line"])
-            for one in self.row.report["warnings"]
-        ]
+        imported.warnings = warnings_of(self.row)
         return imported

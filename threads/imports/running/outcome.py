@@ -121,6 +121,7 @@ def write_report(row: Import) -> None:
     names: set[str] = set()
     sessions: set[uuid.UUID | None] = {None}
     added = 0
+    are_several = row.sources.values("name").distinct().count() > 1
     rows = row.sources.order_by("pk").values_list(
         "name", "outcome", "format", "session", "report"
     )
@@ -131,7 +132,7 @@ def write_report(row: Import) -> None:
         added += report.get("added", 0)
         if format_:
             formats_[format_] += 1
-        tally.add(report, name="" if row.sha256 and len(names) == 1 else name)
+        tally.add(report, name=name if are_several else "")
     row.report = {
         "files": len(names),
         "sessions": len(sessions) - 1,
@@ -143,11 +144,22 @@ def write_report(row: Import) -> None:
     row.save(update_fields=["report"])
 
 
+def warnings_of(row: Import) -> list[Warning]:
+    """The warnings of a written report; each names its file if there are several."""
+    return [
+        Warning(
+            one["code"],
+            f"{one['file']}: {one['detail']}" if "file" in one else one["detail"],
+            one["line"],
+        )
+        for one in row.report["warnings"]
+    ]
+
+
 def problem_report(problem: Problem) -> dict[str, Any]:
     """The report of what could not be unpacked: why, also as a warning of its import."""
     tally = Tally()
-    words = f"{problem.name}: {problem.sentence}"
-    tally.warn([Warning(problem.code, words)])
+    tally.warn([Warning(problem.code, problem.sentence)])
     return {
         "reason": storable(problem.sentence),
         "codes": dict(tally.codes),
