@@ -63,7 +63,8 @@ class Rules:
     merges: bool = False
     """Whether the provider itself reads consecutive messages of one speaker as one."""
     calls_apart: bool = False
-    """Whether it refuses calls in a message that follows another one of the model's."""
+    """Whether it refuses calls in a message that follows another one of the model's, and the
+    results of one message's calls in several."""
     results_by_user: bool = False
     """Whether results belong to a user turn, before the user's own text."""
     bridges: bool = False

@@ -14,7 +14,7 @@ import string
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, pairwise
 from typing import NamedTuple
 
 from operations.domain.providers.rules import Alphabet
@@ -166,7 +166,18 @@ class _Pairing:
                 found.append((spot, self._answer(spot, number, id_, name)))
         if len(found) > 1:
             found.sort(key=lambda pair: pair[0])
-        return [piece for _, piece in found]
+        pieces = [piece for _, piece in found]
+        self._report_joined(pieces)
+        return pieces
+
+    def _report_joined(self, results: Sequence[TurnPart]) -> None:
+        """Report results of one turn's calls that an operation brings together.
+
+        A provider that refuses calls in pieces refuses their results in pieces too.
+        """
+        for last, piece in pairwise(results if self._work.rules.calls_apart else ()):
+            if last.place != piece.place and not self._work.is_next(last, piece):
+                self._work.report(findings.IN_A_ROW, piece)
 
     def _given_id(self, id_: str, piece: TurnPart, nth: int) -> str:
         """The id of the nth call of a message: its own if legal and free, else a new one."""

@@ -284,3 +284,21 @@ def test_calls_that_an_operation_brings_behind_an_answer_of_gemini_are_sent_with
 
     assert found(3) == (Severity.REPAIRED, 3)
     assert found(2) == (Severity.NOTE, 3)
+
+
+def test_results_of_calls_that_an_operation_joins_are_sent_to_gemini_in_one_message() -> (
+    None
+):
+    """What a client itself sent in pieces is sent as it came."""
+
+    def is_joined(index: int) -> bool:
+        asked, calls = message(0, "user", "Count."), message(1, "assistant", call("a"))
+        more = message(2, "assistant", call("b"))
+        results = message(3, "user", result("a", "14"))
+        others = message(index, "user", result("b", "3"))
+        compiled = compile_request("gemini", draft(asked, calls, more, results, others))
+        assert len(compiled.messages) == 3
+        return "R3" in rules(compiled)
+
+    assert is_joined(5)
+    assert not is_joined(4)

@@ -116,3 +116,29 @@ def test_a_call_that_a_snip_brings_behind_an_answer_of_gemini_goes_out_with_it(
     assert VALIDATORS["gemini"](sent) == []
     assert [len(one["parts"]) for one in sent["contents"]] == [1, 2, 1]
     assert sent["contents"][1]["parts"][1]["thoughtSignature"] == "c2lnbmVk"
+
+
+@pytest.mark.django_db
+def test_results_of_calls_that_an_operation_joins_go_out_in_one_message_to_gemini(
+    ask: Ask, agent: Client
+) -> None:
+    """Gemini refuses a message with the results of only some of the calls before it."""
+
+    def turn(role: str, **part: Any) -> Form:
+        return {"role": role, "parts": [part]}
+
+    def step(name: str) -> list[Form]:
+        given = {"name": name, "response": {"output": "14"}}
+        calls = {"name": name, "args": {}}
+        return [
+            turn("model", functionCall=calls, thoughtSignature="c2lnbmVk"),
+            turn("user", functionResponse=given),
+        ]
+
+    contents = [turn("user", text="How many?"), *step("look"), *step("count")]
+    ask(GEMINI, {"contents": contents}, "boats")
+    session = Session.objects.get()
+    operate(agent, str(session.pk), "resequence", new_order=[1, 3, 2])
+    sent = json.loads(ask(GEMINI, {"contents": contents}, "boats").body)
+    assert VALIDATORS["gemini"](sent) == []
+    assert [len(one["parts"]) for one in sent["contents"]] == [1, 2, 2]
