@@ -1,10 +1,10 @@
-"""Shared by the hooks for other libraries: how they fail, and a cache of sessions."""
+"""Shared by the hooks for other libraries: how they fail, sessions, what any model takes."""
 
 import hashlib
 import logging
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Generic, Literal, TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Generic, Literal, TypeVar
 
 from .errors import Conflict, NotFound, StudioError
 
@@ -16,6 +16,10 @@ An unchanged request contains the text that redactions would have masked."""
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 _MAX_NAME_LENGTH = 255
+_PROMPT = ("system", "developer")
+"""The roles of messages that are no part of the conversation."""
+_OPENER = {"role": "user", "content": "[The conversation so far follows.]"}
+"""Stands before an assistant's message that an operation brings to the beginning."""
 _log = logging.getLogger("contextstudio_client")
 
 
@@ -76,3 +80,19 @@ def not_recorded(error: StudioError) -> None:
 def is_gone(error: StudioError) -> bool:
     """Whether the session no longer exists, so that it must be looked up again."""
     return isinstance(error, NotFound)
+
+
+def with_user_first(
+    messages: Sequence[dict[str, Any]], given: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rewritten messages in OpenAI's form with a user's first, as in those given.
+
+    OpenAI takes them in any order, but the libraries send them to other providers too, most of
+    which refuse a conversation that doesn't begin with its user.
+    """
+    roles = [message.get("role") for message in messages]
+    at = next((n for n, role in enumerate(roles) if role not in _PROMPT), len(roles))
+    began = next((one["role"] for one in given if one.get("role") not in _PROMPT), "")
+    if began != "user" or roles[at : at + 1] == ["user"]:
+        return [*messages]
+    return [*messages[:at], dict(_OPENER), *messages[at:]]

@@ -22,7 +22,15 @@ from langgraph.config import get_config
 
 from .clients import AsyncClient, Client
 from .errors import StudioError
-from .hooks import Failing, Recent, external_id, is_gone, let_pass, not_recorded
+from .hooks import (
+    Failing,
+    Recent,
+    external_id,
+    is_gone,
+    let_pass,
+    not_recorded,
+    with_user_first,
+)
 from .session_api import Named
 from .shapes import Applied
 
@@ -213,16 +221,29 @@ def _rewrite(
     """The call with the rewritten messages; for unchanged ones, the agent's own objects."""
     rest = list(given)
     messages: list[AnyMessage] = []
-    for shown in applied.messages:
+    for shown in with_user_first(applied.messages, (one.form for one in given)):
         found = next((n for n, one in enumerate(rest) if one.form == shown), None)
         own = None if found is None else rest[found].own
         if found is not None:
             del rest[: found + 1]
-        messages += convert_to_messages([shown]) if own is None else [own]
+        messages += _read(shown, messages) if own is None else [own]
     first = messages[0] if messages else None
     if isinstance(first, SystemMessage):
         return request.override(system_message=first, messages=messages[1:])
     return request.override(system_message=None, messages=messages)
+
+
+def _read(shown: JSON, before: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """A rewritten message as LangChain's, after those `before` it.
+
+    Below the top, a system message becomes the user's: LangChain's models for Anthropic raise an
+    error for it, and others put it at the top.
+    """
+    is_at_top = all(isinstance(one, SystemMessage) for one in before)
+    if shown["role"] == "system" and not is_at_top:
+        shown = {**shown, "role": "user"}
+    made: list[AnyMessage] = convert_to_messages([shown])
+    return made
 
 
 def _replies(response: ModelResponse[Any]) -> list[JSON]:

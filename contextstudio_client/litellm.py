@@ -19,7 +19,15 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from .clients import AsyncClient, AsyncSession
 from .errors import Refused, StudioError, Unwritable
-from .hooks import Failing, Recent, external_id, is_gone, let_pass, not_recorded
+from .hooks import (
+    Failing,
+    Recent,
+    external_id,
+    is_gone,
+    let_pass,
+    not_recorded,
+    with_user_first,
+)
 
 JSON = dict[str, Any]
 Format = Literal["openai", "anthropic"]
@@ -112,7 +120,10 @@ class ContextStudioCallback(CustomLogger):
         self._ids.keep(name, session.id)
         recorded = _RecordedSession(applied.session_id, applied.message_count, form)
         self._under_way.keep(str(data.get("litellm_call_id")), recorded)
-        rewritten = {**data, "messages": applied.messages}
+        messages = applied.messages
+        if form == "openai":
+            messages = with_user_first(messages, data["messages"])
+        rewritten = {**data, "messages": messages}
         if form == "anthropic":
             rewritten.pop("system", None)  # it may be left out, as a message may
             if applied.system is not None:

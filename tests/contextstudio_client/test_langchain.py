@@ -149,6 +149,25 @@ def test_an_operation_is_in_the_next_call_and_the_agent_keeps_its_messages(
     assert session.info().message_count == 7
 
 
+def test_what_operations_make_can_be_sent_by_langchains_models_of_any_provider(
+    talking: Talking, studio: Client
+) -> None:
+    """Those for Anthropic raise an error for system messages that don't stand at the top."""
+    talk = talking()
+    talk.say("One")
+    talk.say("Two")
+    session = studio.session(external_id=talk.thread_id)
+    session.record("digest", start_idx=3, end_idx=4, summary="They said two.")
+    talk.say("Three")
+    sent = talk.model.sent[-1]
+    assert [one.type for one in sent] == ["system", "human", "ai", "human", "human"]
+    assert "They said two." in sent[3].text
+    session.record("digest", start_idx=1, end_idx=1, summary="They said one.")
+    talk.say("Four")
+    kinds = [one.type for one in talk.model.sent[-1]]
+    assert kinds[:4] == ["system", "system", "human", "ai"]
+
+
 def test_a_message_that_is_several_in_openais_form_is_sent_as_these(
     talking: Talking, studio: Client
 ) -> None:

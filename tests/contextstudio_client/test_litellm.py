@@ -153,6 +153,23 @@ def test_a_conversation_is_the_session_and_operations_are_in_the_next_request(
     assert [one.role for one in session.messages()] == ["user", "assistant"] * 2
 
 
+def test_a_conversation_whose_beginning_is_left_out_still_begins_with_a_user(
+    gateway: Gateway, studio: Client, name: str
+) -> None:
+    """LiteLLM sends it to other providers too, most of which refuse one that doesn't."""
+    said: list[Any] = [{"role": "user", "content": "One"}]
+    assert gateway.chat(said, name).status_code == 200
+    session = studio.session(external_id=name)
+    said += [
+        {"role": "assistant", "content": session.messages()[1].content},
+        {"role": "user", "content": "Two"},
+    ]
+    session.record("snip", start_idx=0, end_idx=0)
+    assert gateway.chat(said, name).status_code == 200
+    assert [one["role"] for one in gateway.sent] == ["user", "assistant", "user"]
+    assert len(session.messages()) == 4
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_reply_with_a_tool_call_is_recorded_as_the_client_sends_it_again(
     gateway: Gateway, studio: Client, name: str, stream: bool
