@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from operations.domain.log.entry import EditState, RecordedEdit
+from operations.domain.log.entry import CLIENT, EditState, RecordedEdit
 from operations.domain.log.log import Log
-from operations.domain.log.operation import Revise, named_keys
+from operations.domain.log.operation import Fold, Revise, named_keys
 from operations.domain.tree.key import original_index
 from threads.domain.body import digest
 from threads.domain.formats.requests import SYSTEM
 from threads.domain.message import Role
+from threads.domain.part import ToolResult
 
-from .alignment import GivenMessages, Unit
+from .alignment import GivenMessages, HeldSession, Unit, is_known, recorded_unit
 
 
 class RequestGap(NamedTuple):
@@ -87,6 +88,58 @@ class RequestGaps:
                     found.append((targets, stands))
                     break
         return sorted(found, key=lambda one: one[0].start)
+
+
+def with_questions_anew(
+    units: Sequence[Unit], given: GivenMessages, held: HeldSession, log: Log
+) -> list[Unit]:
+    """The units, without questions that an operation folds with an answer in the gap behind them.
+
+    Whoever starts a run again, or goes back to a question, asks it anew: in place of the question
+    the model would read only what the fold tells of its answer. If it was asked anew before, that
+    original is meant.
+    """
+    folds, kept, end = [*_folded(log)], list[Unit](), len(held.digests)
+    for unit in reversed(units):
+        found = unit
+        if _is_parted(unit.last - 1, end, folds) and _is_question(given, unit):
+            same = [
+                index
+                for index in range(unit.last, end)
+                if is_known(given.digest(unit.start), held.digests[index])
+                and not _is_parted(index, end, folds)
+            ]
+            if same:
+                found = recorded_unit(given, unit.start, same[-1])
+            elif not kept:
+                continue
+        kept.append(found)
+        end = found.first
+    return kept[::-1]
+
+
+def _folded(log: Log) -> Iterator[set[int]]:
+    """The originals in each fold that is on, except for the client's own."""
+    for one in log.edits.values():
+        is_on = one.state is EditState.ON and one.entry.actor != CLIENT
+        if is_on and isinstance(one.edit, Fold):
+            indexes = map(original_index, one.edit.targets)
+            yield {index for index in indexes if index is not None}
+
+
+def _is_parted(index: int, end: int, folds: Iterable[set[int]]) -> bool:
+    """Whether a fold holds this original and one behind it, before `end`."""
+    behind = range(index + 1, end)
+    return bool(behind) and any(
+        index in fold and not fold.isdisjoint(behind) for fold in folds
+    )
+
+
+def _is_question(given: GivenMessages, unit: Unit) -> bool:
+    """Whether a unit is one message of a user, without results."""
+    message = given.messages[unit.start]
+    is_said = message.role is Role.USER and ToolResult not in map(type, message.parts)
+    return is_said and unit.first < unit.last and unit.end == unit.start + 1
 
 
 def _joined(gaps: Iterable[RequestGap]) -> list[RequestGap]:

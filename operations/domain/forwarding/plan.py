@@ -78,11 +78,12 @@ def plan(
     units: Sequence[Unit],
     *,
     quotes: bool = False,
+    goes_back: bool = False,
 ) -> RequestPlan:
     """Plan what to record of a request that `units` align with the originals.
 
     `roles` are the roles of the originals. `quotes`: the request quotes a reply of the session,
-    as a client does that summed it up.
+    as a client does that summed it up. `goes_back`: it asks anew what was asked before.
     """
     held, count = len(roles), len(given.messages)
     gaps = (
@@ -91,10 +92,11 @@ def plan(
         else [RequestGap(range(0), range(count), is_tail=True)]
     )
     tail = gaps[-1]
+    is_known = bool(units) or goes_back
     wanted = [
         one
         for gap in gaps
-        if (one := _wanted(given, gap, quotes, bool(units))) is not None
+        if (one := _wanted(given, gap, quotes, is_known)) is not None
     ]
     entries = ClientEntries(given, log, log.client_edits)
     for one in wanted:

@@ -25,6 +25,7 @@ from operations.domain.forwarding.alignment import (
 )
 from operations.domain.forwarding.call_ids import with_held_ids, with_renamed_results
 from operations.domain.forwarding.finding import find_units
+from operations.domain.forwarding.gaps import with_questions_anew
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import RecordedEdit
 from operations.domain.log.log import Log
@@ -230,12 +231,15 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     own, given = given, with_held_ids(given, every, units)
     quotes = side_calls.quotes_reply(given.messages, _last_replies(session, last.keys))
     made = plan(given, every.roles, log, units, quotes=quotes)
-    made = with_renamed_results(made, own, given)
     prompts = [
         [held.readings(at)[0] for at in range(held.lead)] for held in (every, last)
     ]
     is_side = not quotes and side_calls.is_side_call(given, made, every.roles, prompts)
     goes_on = quotes or (not is_side and side_calls.holds_reply(given, made, count))
+    anew = with_questions_anew(units, given, every, log)
+    if anew != units:
+        made = plan(given, every.roles, log, anew, quotes=quotes, goes_back=True)
+    made = with_renamed_results(made, own, given)
     return RequestAlignment(made, given, is_side=is_side, is_continuation=goes_on)
 
 

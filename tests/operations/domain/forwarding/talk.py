@@ -10,6 +10,7 @@ from operations.domain.forwarding.alignment import (
 )
 from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.forwarding.finding import find_units
+from operations.domain.forwarding.gaps import with_questions_anew
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import CLIENT, EditState, Entry
 from operations.domain.log.log import Log
@@ -83,7 +84,10 @@ class Talk:
             made = extension(same, held=held, known=known, count=len(texts))
         else:
             roles = [one.role for one in self.originals]
-            made = plan(sent, roles, self.log, units, quotes=quotes)
+            every = HeldMessages(self.originals)
+            anew = with_questions_anew(units, sent, every, self.log)
+            back = anew != units
+            made = plan(sent, roles, self.log, anew, quotes=quotes, goes_back=back)
         self.originals += [messages[place] for place in made.appended]
         self.record(*made.operations, actor=CLIENT)
         return made

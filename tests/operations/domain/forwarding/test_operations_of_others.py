@@ -2,6 +2,7 @@
 
 import pytest
 
+from operations.domain.forwarding.client_entries import RequestDecision
 from operations.domain.log.operation import Redact, Snip
 from operations.domain.thread.replay import replay
 from operations.domain.tree.status import Status
@@ -19,6 +20,56 @@ def test_operations_of_others_stand_aside_and_come_back():
     assert thread.report(1).status == "suspended"
     talk.send(*HISTORY)
     assert replay(talk.leaves, talk.log).report(1).status == "applied"
+
+
+@pytest.mark.parametrize(
+    ("history", "back"),
+    [
+        (("u0", "a1"), ("u0",)),
+        (("s", "u0", "u1", "a2"), ("s", "u0", "u1")),
+        (HISTORY, HISTORY[:4]),
+    ],
+    ids=["the first", "with a message before it", "a later one"],
+)
+def test_a_question_that_is_asked_anew_is_not_what_a_fold_tells_of_its_answer(
+    history: tuple[str, ...], back: tuple[str, ...]
+) -> None:
+    talk = begun(*history)
+    first = len([one for one in history if one == "s"])
+    talk.record(digest_of_range(first, len(history) - 1))
+    assert talk.send(*back).decision is RequestDecision.REGENERATED
+    assert (talk.sent, talk.shown[-1]) == ([*back], back[-1])
+    assert talk.send(*back).operations == []
+    talk.send(*back, "a9")
+    assert talk.send(*back).decision is RequestDecision.REGENERATED
+    assert (talk.sent, talk.shown[-1]) == ([*back], back[-1])
+    talk.send(*history)
+    assert replay(talk.leaves, talk.log).report(1).status is Status.APPLIED
+
+
+def test_a_question_asked_anew_is_meant_wherever_the_request_goes_on_from_it() -> None:
+    talk = begun("s", "u0", "a1")
+    talk.record(digest_of_range(1, 2))
+    talk.send("s", "u0")
+    talk.send("s", "u0", "a2", "u0")
+    assert talk.shown == ["s", "u0", "a2", "u0"]
+    assert talk.send("s2", "u0", "a2", "u0", "a3").decision is RequestDecision.PROMPT
+    assert talk.shown == ["s2", "u0", "a2", "u0", "a3"]
+
+
+def test_a_question_whose_answer_the_client_writes_itself_is_folded_as_before() -> None:
+    talk = begun("s", "u0", "a1", "u2")
+    talk.record(digest_of_range(1, 2))
+    talk.send("s", "u0", "a9", "u2")
+    assert talk.shown[-1] == "u2"
+    assert "u0" not in talk.shown
+
+
+def test_a_question_that_is_folded_without_its_answer_stays_folded() -> None:
+    talk = begun(*HISTORY)
+    talk.record(digest_of_range(1, 3))
+    talk.send(*HISTORY[:4])
+    assert "u2" not in talk.shown
 
 
 @pytest.mark.parametrize(

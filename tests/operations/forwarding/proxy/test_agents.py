@@ -129,6 +129,32 @@ def test_a_result_that_a_client_changes_once_is_reworded_once(proxy: Proxy) -> N
     assert proxy.session()["head"] == 1
 
 
+def test_an_agent_that_is_started_again_is_asked_its_question_and_not_its_digest(
+    proxy: Proxy,
+) -> None:
+    """It runs under the same name, and a person digested its first run."""
+    headers = {**proxy.headers, "X-Session-Id": "boats"}
+    prompt = {"role": "system", "content": "Be brief."}
+    question = {"role": "user", "content": "How many boats are in the harbour?"}
+
+    def run(*said: dict[str, str]) -> list[dict[str, Any]]:
+        body = {"model": MODEL, "messages": [prompt, question, *said]}
+        url = f"{proxy.url}/v1/chat/completions"
+        reply = httpx.post(url, json=body, headers=headers, timeout=PATIENCE_SECONDS)
+        reply.raise_for_status()
+        sent: list[dict[str, Any]] = proxy.provider.last.json["messages"]
+        return sent
+
+    proxy.provider.script = [Said("I counted 21."), Said("22."), Said("23.")]
+    run()
+    proxy.operate(type="digest", targets=["m1", "m2"], summary="21 boats were counted.")
+    assert run() == [prompt, question]
+    again = [{"role": "assistant", "content": "22."}, question]
+    assert run(*again) == [prompt, question, *again]
+    (digest, *_) = proxy.operations(proxy.session()["id"])
+    assert digest["status"] == "suspended"
+
+
 def item(role: str, text: str, kind: str = "input_text") -> dict[str, Any]:
     content = [{"type": kind, "text": text}]
     return {"type": "message", "role": role, "content": content}
