@@ -40,7 +40,10 @@ def caller_by_secret(text: str) -> Caller:
     """The caller with this raw key (`cs_…`), for doors before Django. Raises Unauthenticated."""
     key = find_key(text) if text else None
     if key is None:
-        raise Unauthenticated("This key is not valid.", code="key_invalid")
+        raise Unauthenticated(
+            "This key is unknown, revoked or expired. Create one on the Keys page.",
+            code="key_invalid",
+        )
     note_key(key.pk)
     note_use(key)
     return caller_of_key(key)

@@ -168,8 +168,9 @@ class ExchangeRelay:
         self._is_recorded = False
 
     async def _exchange(self) -> None:
+        base = self._outgoing.target.base
         try:
-            pool = dialing.pool(self._outgoing.target.base.scheme)
+            pool = dialing.pool(base.scheme)
             response = await pool.handle_async_request(self._request())
         except dialing.AddressRefused as error:
             raise self._failure(
@@ -177,11 +178,12 @@ class ExchangeRelay:
             ) from None
         except httpcore.TimeoutException:
             raise self._failure(
-                GatewayTimeout("The provider didn't answer in time.")
+                GatewayTimeout(f"{base.origin} didn't answer in time.")
             ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             logger.info("An upstream failed: %r", error)
-            raise self._failure(BadGateway("The provider can't be reached.")) from None
+            sentence = f"{base.origin} can't be reached."
+            raise self._failure(BadGateway(sentence)) from None
         try:
             self._status = response.status
             if 300 <= response.status < 400 and response.status != 304:

@@ -32,6 +32,11 @@ _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 _NUMBER = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
 _PORTS = {"https": 443, "http": 80}
 
+_ENDPOINT = re.compile(
+    r"/(?:chat/)?completions$|/responses$|/messages$|(?:/models)?/[^/]+:\w*[gG]enerateContent$"
+)
+"""How the paths of single requests end."""
+
 
 def _networks(*texts: str) -> tuple[IPv4Network | IPv6Network, ...]:
     return tuple(ip_network(text) for text in texts)
@@ -117,6 +122,12 @@ def read_base(url: str, *, private: bool) -> BaseAddress:
             at=_AT,
         )
     return base
+
+
+def endpoint_of(base: BaseAddress) -> str:
+    """The end of a base URL that belongs to single requests only; empty if there is none."""
+    found = _ENDPOINT.search(base.path)
+    return found[0] if found else ""
 
 
 def _host(text: str) -> str:

@@ -19,7 +19,7 @@ from contextstudio.database.prepared import Param, Prepared
 from operations.forwarding import toolbox
 from operations.models import Upstream
 
-from .addresses import BaseAddress, read_base
+from .addresses import BaseAddress, endpoint_of, read_base
 from .dialing import AddressRefused, checked_addresses
 from .sealing import reseal, unseal
 
@@ -161,9 +161,15 @@ def read_key(text: str | None) -> str | None:
 def checked_base(url: str) -> BaseAddress:
     """Parse a base URL and look up its host. Raises Invalid.
 
-    It is also refused if its host isn't known, or may not be called.
+    It is also refused if it is the address of single requests, or if its host isn't known or may
+    not be called.
     """
     base = read_base(url, private=settings.ALLOW_PRIVATE_UPSTREAMS)
+    if endpoint := endpoint_of(base):
+        sentence = (
+            f"Leave out {endpoint}: the path of each request is added to the base URL."
+        )
+        raise Invalid(sentence, at=["base_url"])
 
     async def look() -> None:
         async with asyncio.timeout(_SECONDS_TO_RESOLVE):

@@ -2,6 +2,7 @@
 
 import json
 import random
+import socket
 from codecs import BOM_UTF8
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -84,6 +85,15 @@ def test_a_redirect_is_not_followed(proxy: Proxy) -> None:
     assert reply.status_code == 502
     assert reply.json()["code"] == "upstream_redirects"
     assert len(proxy.provider.asked) == 1
+
+
+def test_a_provider_that_cannot_be_reached_is_named(proxy: Proxy) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        origin = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    proxy.lead("openai", base_url=f"{origin}/v1").raise_for_status()
+    reply = post(proxy.url + PATH, json=ASK, headers=proxy.headers)
+    assert reply.status_code == 502
+    assert reply.json()["detail"] == f"{origin} can't be reached."
 
 
 def test_a_callers_own_key_passes_beside_ours(proxy: Proxy) -> None:

@@ -66,6 +66,13 @@ def test_what_is_saved_can_be_changed_without_writing_it_again(
         ("http://127.0.0.1:8000", "uses https and port 443"),
         ("https://10.0.0.1/v1", "may not be called"),
         ("https://user:word@example.com", "A base URL looks like"),
+        ("https://127.0.0.2/v1/chat/completions", "Leave out /chat/completions:"),
+        ("https://127.0.0.2/v1/responses/", "Leave out /responses:"),
+        ("https://127.0.0.2/v1/messages", "Leave out /messages:"),
+        (
+            "https://127.0.0.2/v1beta/models/m:streamGenerateContent",
+            "Leave out /models/m:streamGenerateContent:",
+        ),
     ],
 )
 def test_what_may_not_be_called_is_refused_at_its_field(
