@@ -201,6 +201,7 @@ def delete_session(
         action="purge session" if purge else "delete session",
         object_id=str(session.pk),
     )
+    events.announce(session)  # its pages then find that it is gone
     if purge:
         purge_responses(session.project_id)
         erasing.erase(session)

@@ -180,6 +180,26 @@ def test_a_fact_is_not_told_to_who_has_left(
     assert asyncio.run(watch()) == {"type": "websocket.close", "code": 4404}
 
 
+@pytest.mark.parametrize("purge", [False, True], ids=["deleted", "erased"])
+def test_the_pages_of_a_session_hear_at_once_that_it_is_gone(
+    owner: User, session: Session, purge: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_LOOKS", 3600)
+    monkeypatch.setattr(consumers, "SECONDS_BETWEEN_CHECKS", 3600)
+
+    caller = caller_of_user(owner)
+
+    async def watch() -> int:
+        socket = await knock(owner, session)
+        await accepted(socket)
+        await heard(socket)
+        delete = sync_to_async(services.delete_session)
+        await delete(caller, session.pk, purge=purge)
+        return await closed(socket)
+
+    assert asyncio.run(watch()) == 4404
+
+
 def test_the_sockets_of_a_browser_close_when_it_signs_out(
     client: Client,
     owner: User,
