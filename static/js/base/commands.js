@@ -68,6 +68,7 @@ export const COMMANDS = [
   { group: "This session", action: "to-prune", name: "Go to pruning", keys: ["g x"] },
   { group: "This session", action: "to-archive", name: "Go to the archive", keys: ["g a"] },
   { group: "This session", action: "to-requests", name: "Go to the requests", keys: ["g r"] },
+  { group: "This session", action: "rename-session", name: "Rename the session…", keys: [], edits: true, shown: true },
   { group: "General", action: "import", name: "Import a file…", keys: ["i"] },
   { group: "General", action: "import-folder", name: "Import a folder…", keys: [] },
   { group: "General", action: "paste", name: "Paste a transcript…", keys: [] },

@@ -14,8 +14,12 @@ function open(button) {
   menu.querySelector("[role=menuitem]").focus({ preventScroll: true });
 }
 
+/** The button that names the session: the one that was pressed or, for a command, the page's own. */
+const namingButton = (pressed) => menu?.contains(pressed) ? opener
+  : pressed.closest("[data-session-url]") ?? document.querySelector("[data-action=rename-session]");
+
 function rename(pressed) {
-  const { sessionUrl, sessionTitle } = (menu?.contains(pressed) ? opener : pressed).dataset;
+  const { sessionUrl, sessionTitle } = namingButton(pressed).dataset;
   pressed.closest("[popover]")?.hidePopover();
   dialog.querySelector("form").action = `${sessionUrl}rename`;
   const title = dialog.querySelector("#session-title");

@@ -66,6 +66,23 @@ def test_a_transcript_is_pasted_by_keys_alone(keyed: Page) -> None:
     expect(row(keyed, "m0")).to_be_focused()
 
 
+def test_a_session_is_renamed_by_keys_alone(
+    keyed: Page, open_thread: OpenThread
+) -> None:
+    open_thread(12)
+    press(keyed, "Control+k")
+    keyed.keyboard.type("rename")
+    press(keyed, "Enter")
+    expect(keyed.get_by_label("Title")).to_be_focused()
+    keyed.keyboard.type("Boats of the harbour")
+    press(keyed, "Control+Enter")
+    expect(keyed.locator("#thread-title")).to_have_text("Boats of the harbour")
+    keyed.goto("/sessions/")
+    press(keyed, "Control+k")
+    keyed.keyboard.type("rename")
+    expect(keyed.locator("#palette-none")).to_be_visible()
+
+
 def test_tab_reaches_the_thread_and_leaves_it_again(
     page: Page, open_thread: OpenThread
 ) -> None:
