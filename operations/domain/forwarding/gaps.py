@@ -1,6 +1,7 @@
 """Finds the gaps between matched messages: originals left out, unknown messages, or both."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from operations.domain.log.entry import CLIENT, EditState, RecordedEdit
@@ -99,15 +100,16 @@ def with_questions_anew(
     the model would read only what the fold tells of its answer. If it was asked anew before, that
     original is meant.
     """
-    folds, kept, end = [*_folded(log)], list[Unit](), len(held.digests)
+    folds = cache(lambda: [*_folded(log)])
+    kept, end = list[Unit](), len(held.digests)
     for unit in reversed(units):
-        found = unit
-        if _is_parted(unit.last - 1, end, folds) and _is_question(given, unit):
+        found, is_before_gap = unit, unit.last < end and _is_question(given, unit)
+        if is_before_gap and _is_parted(unit.last - 1, end, folds()):
             same = [
                 index
                 for index in range(unit.last, end)
                 if is_known(given.digest(unit.start), held.digests[index])
-                and not _is_parted(index, end, folds)
+                and not _is_parted(index, end, folds())
             ]
             if same:
                 found = recorded_unit(given, unit.start, same[-1])
@@ -130,9 +132,7 @@ def _folded(log: Log) -> Iterator[set[int]]:
 def _is_parted(index: int, end: int, folds: Iterable[set[int]]) -> bool:
     """Whether a fold holds this original and one behind it, before `end`."""
     behind = range(index + 1, end)
-    return bool(behind) and any(
-        index in fold and not fold.isdisjoint(behind) for fold in folds
-    )
+    return any(index in fold and not fold.isdisjoint(behind) for fold in folds)
 
 
 def _is_question(given: GivenMessages, unit: Unit) -> bool:
