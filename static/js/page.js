@@ -118,10 +118,13 @@ for (const link of document.querySelectorAll("a[data-place]")) {
   defineActions({ [link.dataset.place]: () => location.assign(link.href) });
 }
 
-// A refused field may be far down a long page: scroll to it and focus it.
-const wrong = document.querySelector("main [aria-invalid=true]") ?? document.querySelector("main .refusal");
-wrong?.scrollIntoView({ block: "center" });
-wrong?.focus({ preventScroll: true });
+// What a form was answered with may be far from it on a long page: scroll to what was refused, or to
+// the secret that is shown this once, and focus it.
+const answer = document.querySelector("main [aria-invalid=true]")
+  ?? document.querySelector("main .refusal")
+  ?? document.getElementById("made-title");
+answer?.scrollIntoView({ block: "center" });
+answer?.focus({ preventScroll: true });
 
 // In a narrow window the places scroll horizontally: show the current one.
 document.querySelector(".places [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

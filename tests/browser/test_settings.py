@@ -74,3 +74,26 @@ def test_a_refused_form_is_shown_with_the_focus_in_what_is_wrong(
     page.get_by_role("button", name="Create key").click()
     expect(page.get_by_text("This time is in the past.")).to_be_in_viewport()
     expect(page.get_by_label("Expires")).to_be_focused()
+
+
+def test_a_key_just_made_is_shown_though_its_form_is_far_below(
+    page: Page, api: httpx.Client
+) -> None:
+    for number in range(9):
+        key = {"name": f"agent {number}", "project": "demo", "scopes": ["read"]}
+        assert api.post("/api/keys", json=key).is_success
+    page.goto("/settings/keys/")
+    page.get_by_role("link", name="Create a key").click()
+    page.get_by_label("Name", exact=True).fill("one more")
+    page.keyboard.press("Enter")
+    expect(page.locator("#made-key")).to_be_in_viewport()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Copy").first).to_be_focused()
+
+
+def test_the_link_of_an_invitation_has_the_focus_before_it(page: Page) -> None:
+    page.goto("/settings/projects/demo/#invite")
+    page.get_by_role("button", name="Create link").click()
+    expect(page.locator("#made-link")).to_be_in_viewport()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Copy").first).to_be_focused()
