@@ -23,7 +23,7 @@ from operations.domain.log.history import (
     undoable,
 )
 from operations.domain.log.log import Log
-from operations.domain.log.operation import Redo, Undo, named_keys
+from operations.domain.log.operation import Redo, Undo, messages_of, named_keys
 from operations.domain.thread.check import expanded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
@@ -80,6 +80,8 @@ class Decision(Op):
     own: bool
     """Whether the viewer recorded it."""
     may_decide: bool
+    may_amend: bool
+    """Whether the viewer may change its text before deciding."""
 
 
 def drawer_of(look: Look, caller: Caller, *, show_more: bool = False) -> dict[str, Any]:
@@ -254,4 +256,8 @@ def _decision(look: Look, op: Op, widen: str) -> Decision:
         widen=widen,
         own=recorded is not None and recorded.entry.actor == look.actor,
         may_decide=look.may_decide if proposed else look.may_edit,
+        may_amend=proposed
+        and look.may_edit
+        and recorded is not None
+        and len(messages_of(recorded.edit)) == 1,
     )

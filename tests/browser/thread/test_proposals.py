@@ -133,3 +133,24 @@ def test_a_late_answer_leaves_what_is_said_of_later_proposals(
     late.value.finished()
     page.evaluate("() => new Promise((go) => setTimeout(go))")
     assert "per turn" in line.inner_text()
+
+
+def test_the_text_of_a_proposal_is_edited_by_keys_before_it_is_accepted(
+    page: Page, open_thread: OpenThread, api: httpx.Client
+) -> None:
+    session = open_thread()
+    digest = {"type": "digest", "range": [4, 6], "summary": "Wrong.", "propose": True}
+    record(api, session, "operations", digest)
+    waiting = page.locator("#d-o1")
+    waiting.get_by_role("button", name="Edit text… of digest o1").focus()
+    press(page, "Enter")
+    dialog = page.get_by_role("dialog", name="Edit digest")
+    expect(dialog.locator("textarea")).to_be_focused()
+    press(page, "Control+a")
+    page.keyboard.insert_text("Right.")
+    press(page, "Control+Enter")
+    expect(row(page, "m4").locator(".flat--proposed")).to_contain_text("Right.")
+    expect(waiting.get_by_role("button", name="Edit text…")).to_be_focused()
+    waiting.get_by_role("button", name="Accept").focus()
+    press(page, "Enter")
+    expect(row(page, "o1")).to_contain_text("Right.")
