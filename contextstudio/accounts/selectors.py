@@ -85,7 +85,8 @@ def require(caller: Caller, right: Right, project_id: int) -> None:
     note_project(project_id)
     if caller.may(right, project_id):
         return
-    needed = f"This needs the right to {right} in the project."
+    doing = "administer" if right is Right.ADMIN else right
+    needed = f"This needs the right to {doing} in the project."
     if right is Right.OWN_SESSION:
         needed = "This needs the right to edit, or to keep sessions of its own."
     if caller.is_agent:
