@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from operations.domain.log.entry import CLIENT
 from operations.domain.providers.passes.signatures import count_intact
-from operations.domain.providers.request import Layer, Outgoing, single_group
+from operations.domain.providers.request import Layer, Outgoing
 from operations.domain.thread.node import EffectiveMessage
 from operations.domain.thread.replay import sent_keys
 from operations.domain.thread.thread import Thread
@@ -19,6 +19,7 @@ from threads.domain.part import Part
 
 from .layers import SYSTEM, in_order, system_layer
 from .markers import Place, PlacedNode, mark
+from .places import NodePlaces, joined_groups
 from .policy import REPLAY, Policy
 from .references import without_references
 from .selection import Preference, isolate, select
@@ -120,7 +121,7 @@ def outgoing_messages(
     `unchanged_made_messages`). `said` needs no entry for a key in `known` or `again`.
     """
     found: list[Outgoing] = []
-    places = _Places(thread)
+    places = NodePlaces(thread)
     for position, node in enumerate(islice(thread.keys, start, None), start):
         if node in known:
             found.append(known[node])
@@ -144,11 +145,17 @@ def unchanged_originals(
 
     The messages went out under another log. Both logs must have purged the same originals.
     """
-    rewritten = thread.rewritten_keys
+    rewritten, joined = thread.rewritten_keys, joined_groups(thread)
+    leaves = thread.leaves
     return {
         one.key: one
         for one in messages
-        if one.index is not None and not one.changed and one.key not in rewritten
+        if one.index is not None
+        and not one.changed
+        and one.key not in rewritten
+        and one.group not in joined
+        and one.index < len(leaves)
+        and leaves[one.index].group == one.group
     }
 
 
@@ -183,12 +190,13 @@ def untouched_originals(
     not known.
     """
     rewritten = thread.rewritten_keys | thread.log.purged
+    joined = joined_groups(thread) if plain else {}
     found: dict[Key, Outgoing] = {}
     for key in keys if plain else ():
         index = original_index(key)
         if index is not None and index < len(plain) and key not in rewritten:
             one = plain[index]
-            if one is not None:
+            if one is not None and one.group not in joined:
                 found[key] = one
     return found
 
@@ -327,32 +335,10 @@ def _nodes(thread: Thread, history: Sequence[Outgoing]) -> Iterator[PlacedNode]:
     """The nodes at the top of the thread, in the form that `mark` needs."""
     folds = {fold.key: fold for fold in thread.folds_at_top}
     shown = {message.node for message in history}
-    places = _Places(thread)
+    places = NodePlaces(thread)
     for position, node in enumerate(thread.keys):
         place = places.next(node, position)
         yield PlacedNode(place, folds.get(node), node in shown)
-
-
-class _Places:
-    """Iterates over the nodes at the top of the thread and works out the groups of each."""
-
-    def __init__(self, thread: Thread) -> None:
-        self._leaves = thread.leaves
-        self._held = thread.held_at
-        group = thread.leaves[0].group if thread.leaves else 0
-        self.last: Place | Outgoing = Place("", group, single_group(group))
-
-    def next(self, node: Key, position: int) -> Place:
-        """The place of the next node. An insert takes the groups of the node before it."""
-        index = original_index(node)
-        group, groups = self.last.group, self.last.groups
-        if index is not None:
-            group = self._leaves[index].group
-            groups = single_group(group)
-        elif (held := self._held(position)) and held.first is not None:
-            group, groups = self._leaves[held.first].group, held.groups
-        self.last = Place(node, group, groups)
-        return self.last
 
 
 def _outgoing(

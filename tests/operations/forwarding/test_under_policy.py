@@ -66,6 +66,20 @@ def test_the_window_of_a_policy_holds_for_the_hook_too(
     }
 
 
+def test_a_question_stays_in_the_window_while_a_client_that_went_back_to_it_works_on(
+    agent: Client, session_id: str
+) -> None:
+    put(agent, f"/api/sessions/{session_id}/policy", {"policy": {"window": 1}})
+    apply(agent, session_id, said(COUNT))
+    again = [*said(1), *called("a")]
+    assert apply(agent, session_id, again[:1])["messages"] == again[:1]
+    assert apply(agent, session_id, again)["messages"] == again
+    more = [*again, *called("b")]
+    assert apply(agent, session_id, more)["messages"] == more
+    found = get(agent, f"/api/sessions/{session_id}/context?provider=openai")
+    assert found["messages"] == more
+
+
 def test_markers_go_out_where_the_policy_wants_them(
     agent: Client, session_id: str
 ) -> None:
