@@ -158,7 +158,29 @@ class _Gaps:
         sent = [(place, self._sent(place)) for place in places]
         wanted = {atom for _, saying in sent for atom in saying.atoms}
         kept = [(index, self._kept(index, wanted)) for index in near]
-        return list(self._with_their_calls(_same(sent, kept), places, indexes))
+        units = self._with_their_calls(_same(sent, kept), places, indexes)
+        return list(self._with_their_reasoning(units, places))
+
+    def _with_their_reasoning(
+        self, units: Iterable[Unit], places: range
+    ) -> Iterator[Unit]:
+        """The units of a gap, with reasoning that is sent as messages of its own before them.
+
+        OpenAI's Responses have such items. Reasoning of another response stays apart.
+        """
+        end = places.start
+        for unit in units:
+            start = unit.start
+            while start > end and _is_reasoning(self._given.messages[start - 1]):
+                start -= 1
+            held = (self._held.readings(at)[0] for at in range(unit.first, unit.last))
+            own = self._signatures(self._given.messages[start : unit.start])
+            is_theirs = own <= self._signatures(held)
+            yield unit._replace(start=start) if is_theirs else unit
+            end = unit.end
+
+    def _signatures(self, messages: Iterable[Message]) -> set[str]:
+        return {one for each in messages for one in self._saying(each).signatures}
 
     def _with_their_calls(
         self, units: Iterable[Unit], places: range, indexes: range
@@ -192,6 +214,11 @@ class _Gaps:
         named = CallIds().given(message) if self._form.has_ids else message
         saying = fingerprint_of(named, self._form, self._heading)
         return saying if named is message else saying._replace(ids=("",))
+
+
+def _is_reasoning(message: Message) -> bool:
+    is_only = all(isinstance(part, Thinking) for part in message.parts)
+    return message.role is Role.ASSISTANT and is_only
 
 
 def _answered(messages: Iterable[Message]) -> list[str]:

@@ -155,3 +155,32 @@ def test_a_response_that_was_signed_anew_is_another_one() -> None:
     assert matched(held, dropped) == [(1, 1), (2, 2)]
     unsigned = [held[0], reply("c", "one"), held[2]]
     assert matched(unsigned, [says("u1"), again, result("b")]) == [(1, 1), (2, 2)]
+
+
+def test_reasoning_that_stands_alone_is_sent_with_the_reply_behind_it() -> None:
+    """Clients leave out the reasoning of earlier turns. Responses have items for the rest."""
+
+    def thought(data: str) -> Message:
+        part = Thinking("", data=data, signer="openai-responses")
+        return Message(role=Role.ASSISTANT, parts=(part,))
+
+    def thinking(data: str, text: str) -> Message:
+        parts = (*thought(data).parts, *says(text).parts)
+        return Message(role=Role.ASSISTANT, parts=parts)
+
+    def found(*messages: Message) -> list[tuple[int, int, int]]:
+        sent = GivenMessages(
+            messages, lambda place: digest(messages[place].role, messages[place].parts)
+        )
+        form, heading = (
+            REQUESTS["openai-responses"],
+            Heading(strategy="openai-responses"),
+        )
+        units = find_units(sent, HeldMessages(held), form, heading)
+        return [(unit.start, unit.end, unit.first) for unit in units]
+
+    held = [says("u0"), thinking("one", "a1"), says("u2"), thinking("two", "a3")]
+    start = says("u0"), says("a1"), says("u2")
+    same = [(0, 1, 0), (1, 2, 1), (2, 3, 2)]
+    assert found(*start, thought("two"), says("a3"), says("u4")) == [*same, (3, 5, 3)]
+    assert found(*start, thought("new"), says("a3"), says("u4")) == [*same, (4, 5, 3)]
