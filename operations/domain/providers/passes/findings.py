@@ -104,8 +104,9 @@ LAST_REASONING = _repaired(
 )
 ACTIVE_REASONING = _note(
     "R6",
-    "The answer in progress continues without its thinking.",
-    "The request leaves thinking off; with it on, the provider would reject it.",
+    "The last step of the answer in progress lost its thinking.",
+    "If the answer no longer begins with thinking, the request leaves it off: the provider would "
+    "reject it.",
 )
 BROKEN_SIGNATURE = _repaired(
     "R7",

@@ -109,17 +109,18 @@ def _without_last(turns: list[Turn], work: Work) -> list[Turn]:
 
 
 def _note_progress(turns: list[Turn], work: Work) -> None:
-    """Note if the request ends with results of an answer that lost the reasoning it began with."""
+    """Note if the request ends with results of calls whose reasoning is lost.
+
+    A portion may begin within the answer, so only its last step can be told in all of them.
+    """
     is_signed = work.rules.reasoning is Reasoning.SIGNED
-    if not is_signed or work.draft.is_followed:
+    if not is_signed or work.draft.is_followed or len(turns) < 2:
         return
-    start = len(turns)
-    while start > 1 and turns[start - 1].role is Role.TOOL:
-        start -= 2
-    if start == len(turns) or _has_reasoning(turns[start]):
+    step, last = turns[-2:]
+    if last.role is not Role.TOOL or _has_reasoning(step):
         return
     lost = work.places(findings.BROKEN_SIGNATURE)
-    for piece in turns[start].pieces:
+    for piece in step.pieces:
         if piece.place in lost:
             work.report(findings.ACTIVE_REASONING, piece)
 
