@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 from django.db import connection
+from hypothesis.internal.conjecture import providers
 from pytest_django import DjangoDbBlocker
 
 from tests.emptying import empty_by_deleting
@@ -28,7 +29,6 @@ hypothesis.settings.register_profile(
     "random", deadline=None, print_blob=True, max_examples=500
 )
 hypothesis.settings.load_profile("fixed")
-
 # Each httpx client loads the CA certificates, which takes a thirtieth of a second. The tests create
 # a thousand clients, none of which leaves this machine: they share one SSL context.
 httpx._transports.default.create_ssl_context = cache(httpx.create_ssl_context)
@@ -64,7 +64,11 @@ class Failures:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Print failures at once, in the process that prints."""
+    """Print failures at once, in the process that prints; keep the fixed examples fixed."""
+    if config.getoption("hypothesis_profile") != "random":
+        # Hypothesis also tries constants of the modules that are loaded by then. Which these are
+        # differs from run to run, as workers share out the tests by their speed.
+        providers._get_local_constants = lambda: providers._local_constants
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None:
         config.pluginmanager.register(Failures(terminal))
