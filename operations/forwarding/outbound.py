@@ -19,7 +19,7 @@ from operations.context.pipeline import (
     with_contents,
 )
 from operations.domain.context.assembly import Assembly
-from operations.domain.context.compiling import NAME, framing, omissions
+from operations.domain.context.compiling import NAME, omissions
 from operations.domain.context.portions.portion import Frame, Portion
 from operations.domain.context.portions.request import Portions
 from operations.domain.context.portions.sums import KeptPortions
@@ -276,8 +276,10 @@ def _combine(
     _refuse(issues)
     first, count = portions[0], counter_of(inputs.encoding)
     left_out = tuple(omissions(sums.lost, issues))
-    framed = framing(assembly.layers, first.prompt, count)
-    after = assembly.sent + sums.change + framed
+    blocks = [portion.block for portion in new]
+    after = kept.blocks.tokens + sum(block.tokens for block in blocks)
+    if first.system is not None:
+        after += _system_tokens(first, assembly, count)
     step = Step(
         name=NAME,
         before=assembly.sent,
@@ -286,7 +288,7 @@ def _combine(
         left_out=left_out,
     )
     return Outbound(
-        blocks=[portion.block for portion in new],
+        blocks=blocks,
         system=first.system,
         before=inputs.thread.tokens_sent,
         after=after,
@@ -295,6 +297,14 @@ def _combine(
         issues=[*_issues_of_compiled(issues, portions)],
         steps=[*assembly.steps, step],
     )
+
+
+def _system_tokens(first: Portion, assembly: Assembly, count: Count) -> int:
+    """The tokens of the prompt, without what of it goes out as messages."""
+    prompt = {key for layer in assembly.layers for key in layer.keys}
+    messages = (one for one in first.block.messages if prompt.issuperset(one.keys))
+    whole = count((Text(first.prompt),)) if first.prompt else 0
+    return max(0, whole - sum(one.tokens for one in messages if one.keys))
 
 
 def _issues_of_compiled(

@@ -19,7 +19,7 @@ from operations.domain.providers.request import (
     LeftOutResult,
     Outgoing,
 )
-from operations.domain.providers.turns import GAP, MADE
+from operations.domain.providers.turns import GAP, MADE, Turn
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key, original_index, original_key
 from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
@@ -154,7 +154,8 @@ def compare(
     written, made = _written(compiled)
     lost_of: list[tuple[Key, int]] = []
     now_of: list[Outgoing] = []
-    added = _joining_tokens(compiled, count) + (count(made) if made else 0)
+    added = sum(joining_tokens(turn, count) for turn in compiled.turns)
+    added += count(made) if made else 0
     for place, message in enumerate(messages):
         parts = written.get(place, ())
         if _counts_the_same(message.parts, parts):
@@ -196,14 +197,13 @@ def _written(compiled: Compiled) -> tuple[Mapping[int, Sequence[Part]], list[Par
     return written, made
 
 
-def _joining_tokens(compiled: Compiled, count: Count) -> int:
+def joining_tokens(turn: Turn, count: Count) -> int:
     """The extra tokens of texts written as one: the blank lines between them."""
     more = 0
-    for turn in compiled.turns:
-        for kind in turn.joined:
-            texts = turn.texts(kind)
-            if len(texts) > 1:
-                more += count((Text(GAP.join(texts)),)) - count(list(map(Text, texts)))
+    for kind in turn.joined:
+        texts = turn.texts(kind)
+        if len(texts) > 1:
+            more += count((Text(GAP.join(texts)),)) - count(list(map(Text, texts)))
     return more
 
 

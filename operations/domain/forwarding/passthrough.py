@@ -15,7 +15,7 @@ from operations.domain.providers.request import (
 from operations.domain.providers.stubs import Stubs, stubs_of
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import Key
-from threads.domain.part import Part, ToolResult
+from threads.domain.part import ToolResult
 
 from .alignment import Unit
 
@@ -43,8 +43,6 @@ class PassedRequest(NamedTuple, Generic[Own]):
     """For each of `messages`, the keys of its sources; empty for what a rule added."""
     system: Any = None
     """The prompt, if it has a member of its own; None if there is none."""
-    stubs: Sequence[Part] = ()
-    """The results that stand for left-out ones of calls in `given`."""
 
 
 def with_client_messages(
@@ -200,10 +198,7 @@ def _with_stubs(
         (forms[id(one)],) if not keys and id(one) in forms else keys
         for one, keys in pairs
     ]
-    parts = [
-        part for key in stubs.parts if key in passed.given for part in stubs.parts[key]
-    ]
-    return passed._replace(origins=origins, stubs=parts)
+    return passed._replace(origins=origins)
 
 
 def _framed(compiled: Compiled) -> set[Key]:

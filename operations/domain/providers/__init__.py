@@ -22,7 +22,7 @@ from .passes.work import Findings, Work, findings_to_issues
 from .request import Compiled, Draft, Written
 from .rules import Rules
 from .signed_places import Break
-from .turns import Turn
+from .turns import Turn, keys_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,11 @@ def compile_portion(provider: str, draft: Draft) -> CompiledPortion:
     found = PROVIDERS[provider]
     work = Work(draft, found.rules)
     turns, prompt = _prepare(work), _system_of(work)
-    request, messages, system, origins = found.write(turns, work, prompt)
+    request, messages, system, sources = found.write(turns, work, prompt)
     issues = findings_to_issues(work.findings)
+    origins = tuple(map(keys_of, sources))
     compiled = Compiled(
-        request, messages, system, tuple(origins), issues, tuple(turns), prompt
+        request, messages, system, origins, sources, issues, tuple(turns), prompt
     )
     return CompiledPortion(compiled, work.findings, tuple(sorted(work.breaks)))
 

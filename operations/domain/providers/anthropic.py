@@ -3,10 +3,10 @@
 Source: platform.claude.com/docs/en/api/messages.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from operations.domain.tree.key import Key
 from threads.domain.formats.anthropic.messages import write_pieces
 from threads.domain.message import Message, Role
 
@@ -15,7 +15,7 @@ from .request import Written
 from .rules import IDS as SHORT_IDS
 from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turns import Turn, without_blank_texts
+from .turns import Turn, TurnPart, without_blank_texts
 
 _SERVER = frozenset(
     {"web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result"}
@@ -51,18 +51,18 @@ def write_anthropic(turns: list[Turn], work: Work, prompt: str) -> Written:
         draft.heading, strategy="anthropic"
     )  # other providers' reasoning is gone by now
     messages: list[dict[str, Any]] = []
-    origins: list[tuple[Key, ...]] = []
+    sources: list[Sequence[TurnPart]] = []
     for turn in turns:
         if turn.role is not Role.ASSISTANT:
             turn.pieces = list(map(without_blank_texts, turn.pieces))
         message = Message(role=turn.role, parts=turn.parts)
         for piece in write_pieces(message, heading):
             messages.append(piece.form)
-            origins.append(turn.keys)
+            sources.append(turn.pieces)
     request: dict[str, Any] = {"model": draft.model, "max_tokens": draft.answer_tokens}
     if prompt:
         request["system"] = prompt
     request["messages"] = messages
     if tools := definitions(work):
         request["tools"] = [tool.form(input_schema=tool.schema) for tool in tools]
-    return Written(request, messages, prompt or None, origins)
+    return Written(request, messages, prompt or None, sources)

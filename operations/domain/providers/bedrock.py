@@ -53,7 +53,7 @@ def write_bedrock(turns: list[Turn], work: Work, prompt: str) -> Written:
                 for tool in tools
             ]
         }
-    return Written(request, messages, system, [turn.keys for turn in turns])
+    return Written(request, messages, system, [turn.pieces for turn in turns])
 
 
 def _text_first(turn: Turn, work: Work) -> None:

@@ -5,9 +5,9 @@ the package mistral-common; api-docs.deepseek.com (create-chat-completion, think
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from operations.domain.tree.key import Key
 from threads.domain.formats.openai.forms import write_spoken, write_tool_message
 from threads.domain.message import Role
 from threads.domain.part import File, Image, Text, Thinking, ToolResult
@@ -17,7 +17,7 @@ from .passes.work import Work
 from .request import Written
 from .rules import PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turns import Turn, TurnPart, keys_of, with_one_text
+from .turns import Turn, TurnPart, with_one_text
 
 Form = dict[str, Any]
 PLACEHOLDER = "(not recorded)"
@@ -66,15 +66,15 @@ member that the oldest form of the API did not have."""
 def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
     """The body of `POST /v1/chat/completions` (DeepSeek's path has no `/v1`)."""
     messages: list[Form] = []
-    origins: list[tuple[Key, ...]] = []
+    sources: list[Sequence[TurnPart]] = []
     if prompt:
         messages.append({"role": "system", "content": prompt})
-        origins.append(())
+        sources.append(())
     for turn in turns:
         if turn.role is Role.TOOL:
             turn.pieces = list(map(with_one_text, turn.pieces))
             messages += map(_result, turn.pieces)
-            origins += [keys_of([piece]) for piece in turn.pieces]
+            sources += [(piece,) for piece in turn.pieces]
             continue
         if turn.role is Role.ASSISTANT and work.rules.reasoning is Reasoning.WORDS:
             _give_reasoning(turn, work)
@@ -82,7 +82,7 @@ def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
         if work.rules.content_is_text and form.get("content") is None:
             form["content"] = ""
         messages.append(form)
-        origins.append(turn.keys)
+        sources.append(turn.pieces)
     request: Form = {"model": work.draft.model, "messages": messages}
     if tools := definitions(work):
         request["tools"] = [
@@ -90,7 +90,7 @@ def write_chat(turns: list[Turn], work: Work, prompt: str) -> Written:
             {"type": "function", "function": tool.form() | {"parameters": tool.schema}}
             for tool in tools
         ]
-    return Written(request, messages, None, origins)
+    return Written(request, messages, None, sources)
 
 
 def _spoken(turn: Turn, work: Work) -> Form:

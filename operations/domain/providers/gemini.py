@@ -62,7 +62,7 @@ def write_gemini(turns: list[Turn], work: Work, prompt: str) -> Written:
     if tools := definitions(work):
         forms = [tool.form(parametersJsonSchema=tool.schema) for tool in tools]
         request["tools"] = [{"functionDeclarations": forms}]
-    return Written(request, contents, system, [turn.keys for turn in turns])
+    return Written(request, contents, system, [turn.pieces for turn in turns])
 
 
 def _active(turns: Sequence[Turn]) -> int:

@@ -6,11 +6,10 @@ refers to an item that isn't there.
 Source: platform.openai.com/docs/api-reference/responses/create.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from operations.domain.tree.key import Key
 from threads.domain.formats.openai.items import SEARCH
 from threads.domain.formats.openai.items_writing import API, ItemWriter, in_turns
 from threads.domain.message import Message, Role
@@ -20,7 +19,7 @@ from .passes.work import Work
 from .request import Written
 from .rules import IDS, PDF, PICTURES, Alphabet, Reasoning, Rules
 from .tools import definitions
-from .turns import Turn, TurnPart, keys_of
+from .turns import Turn, TurnPart
 
 Item = dict[str, Any]
 RULES = Rules(
@@ -61,14 +60,14 @@ def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
     heading = replace(work.draft.heading, strategy="openai", first_changed=None)
     writer = ItemWriter(heading, API)
     items: list[Item] = []
-    origins: list[tuple[Key, ...]] = []
+    sources: list[Sequence[TurnPart]] = []
     spoken = [*_spoken(turns)]
-    keys = iter([keys_of(pieces) for pieces, _ in spoken])
+    pieces_of = iter([pieces for pieces, _ in spoken])
     for run in in_turns(message for _, message in spoken):
         for _, made in writer.write([(0, message) for _, message in run]):
-            of = next(keys)
+            pieces = next(pieces_of)
             items += made
-            origins += [of for _ in made]
+            sources += [pieces for _ in made]
     request: dict[str, Any] = {"model": work.draft.model}
     if prompt:
         request["instructions"] = prompt
@@ -79,7 +78,7 @@ def write_responses(turns: list[Turn], work: Work, prompt: str) -> Written:
             {"type": "function"} | tool.form(parameters=tool.schema, strict=False)
             for tool in tools
         ]
-    return Written(request, items, prompt or None, origins)
+    return Written(request, items, prompt or None, sources)
 
 
 def _spoken(turns: Iterable[Turn]) -> Iterator[tuple[list[TurnPart], Message]]:

@@ -12,7 +12,7 @@ from threads.domain.message import Role
 from threads.domain.part import Part, Thinking, ToolCall, ToolResult
 
 from .signed_places import NONE_SIGNED, SignedPlaces
-from .turns import Turn
+from .turns import Turn, TurnPart
 
 
 @lru_cache(maxsize=1 << 14)
@@ -166,7 +166,7 @@ class Written(NamedTuple):
     request: dict[str, Any]
     messages: list[dict[str, Any]]
     system: Any
-    origins: Sequence[tuple[Key, ...]]
+    sources: Sequence[Sequence[TurnPart]]
 
 
 class Compiled(NamedTuple):
@@ -180,6 +180,8 @@ class Compiled(NamedTuple):
     """The member of the body that holds the system prompt; None if there is none."""
     origins: tuple[tuple[Key, ...], ...]
     """For each of `messages`, the keys of its sources; empty for a bridge or a layer."""
+    sources: Sequence[Sequence[TurnPart]]
+    """For each of `messages`, what it is made from; empty for the layers."""
     issues: tuple[Issue, ...]
     """In the order of the messages. If one of them is `refused`, the request must not be sent."""
     turns: tuple[Turn, ...]

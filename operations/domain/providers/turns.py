@@ -1,5 +1,6 @@
 """The turns that compilers write, the same for every provider."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -63,7 +64,7 @@ class Turn:
         return keys_of(self.pieces)
 
 
-def keys_of(pieces: list[TurnPart]) -> tuple[Key, ...]:
+def keys_of(pieces: Sequence[TurnPart]) -> tuple[Key, ...]:
     """The keys of the messages that the pieces come from, each once."""
     if len(pieces) == 1:
         key = pieces[0].key

@@ -14,6 +14,7 @@ from operations.domain.forwarding.alignment import Unit, UnitCounts
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.key import original_number
 from operations.forwarding import before_lock, outbound
+from operations.forwarding.sent.reading import load_sent
 from operations.log.cache import PROCESS_MEMORY, forget_everything
 from operations.messages import reader
 from operations.models import LogEntry
@@ -130,6 +131,10 @@ class Twins:
         """What is kept of the last request: its figures, and what was sent."""
         found = self._agent.get(f"/api/sessions/{session_id}/requests?limit=1").json()
         drop = ("id", "created_at", "prepared_ms", "session_id")
+        for one in found["items"]:
+            sent = load_sent(Session.objects.get(pk=session_id), one["number"])
+            tokens = sum(sent.facts[number].tokens for number in sent.messages)
+            assert tokens == one["tokens"]["after"]
         return [
             {k: v for k, v in one.items() if k not in drop} for one in found["items"]
         ]

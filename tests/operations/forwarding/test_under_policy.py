@@ -155,7 +155,7 @@ def test_what_no_provider_takes_is_refused_with_its_rule(
     agent: Client, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {Finding("R9", Severity.REFUSED, "It can't be sent."): {0: "m0"}}
-    refused = CompiledPortion(Compiled({}, [], None, (), (), (), ""), found, 0)
+    refused = CompiledPortion(Compiled({}, [], None, (), (), (), (), ""), found, 0)
     monkeypatch.setattr(making, "compile_portion", lambda *_: refused)
     operate(agent, session_id, "snip", range=[1, 1])
     path = f"/api/sessions/{session_id}/apply"

@@ -94,6 +94,80 @@ def test_a_digest_between_two_turns_is_what_changed(
     assert list(back.numbers[:COUNT]) == list(before.numbers)
 
 
+STARTED = {
+    "openai": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is in a?"},
+        {"role": "user", "content": "And in b?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": name,
+                    "type": "function",
+                    "function": {
+                        "name": "read",
+                        "arguments": f'{{ "path": "{name}" }}',
+                    },
+                }
+                for name in "ab"
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "A long text."},
+        {"role": "tool", "tool_call_id": "b", "content": "Another long text."},
+        {"role": "assistant", "content": "Much."},
+        {"role": "user", "content": "Say it."},
+    ],
+    "anthropic": [
+        {"role": "user", "content": "What is in a, and in b?"},
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "type": "tool_use",
+                    "id": name,
+                    "name": "read",
+                    "input": {"path": name},
+                }
+                for name in "ab"
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": name, "content": "A long text."}
+                for name in "ab"
+            ],
+        },
+        {"role": "assistant", "content": "Much."},
+        {"role": "user", "content": "Say it."},
+    ],
+}
+RESULTS = {"openai": [4, 5], "anthropic": [2, 2]}
+
+
+@pytest.mark.parametrize("format_", STARTED)
+@pytest.mark.parametrize("kind", ["snip", "digest", "insert"])
+def test_its_messages_have_the_tokens_that_were_sent(
+    agent: Client, format_: str, kind: str
+) -> None:
+    session_id = make_session(agent, [])
+    apply(agent, session_id, STARTED[format_], format=format_)
+    edits: dict[str, dict[str, Any]] = {
+        "snip": {"range": RESULTS[format_]},
+        "digest": {"range": [1, 2], "summary": "Two files."},
+        "insert": {"after_idx": 0, "messages": [{"role": "user", "content": "Now."}]},
+    }
+    operate(agent, session_id, kind, **edits[kind])
+    answer = apply(agent, session_id, STARTED[format_], format=format_)
+    sent = load_sent(Session.objects.get(pk=session_id), 2)
+    assert len(sent.messages) == len(answer["messages"])
+    tokens = [sent.facts[number].tokens for number in sent.messages]
+    assert sum(tokens) == sent.row.tokens_after
+    assert all(tokens)
+
+
 def test_a_redaction_masks_what_was_sent_before_it(
     agent: Client, session_id: str
 ) -> None:

@@ -10,15 +10,16 @@ from operations.domain.forwarding.sent import SentBlock, SentMessage
 from operations.domain.forwarding.splice import GivenRun
 from operations.domain.providers import PROVIDERS, compile_portion
 from operations.domain.providers.plain import UnreadMessage
-from operations.domain.providers.request import Outgoing
+from operations.domain.providers.request import Compiled, Outgoing
 from operations.domain.providers.rules import Rules
 from operations.domain.providers.signed_places import NONE_SIGNED, SignedPlaces
 from operations.domain.providers.turns import Turn
 from operations.domain.tree.key import Key
 from threads.domain.message import Role
-from threads.domain.part import Text, ToolCall, ToolResult
+from threads.domain.part import ToolCall, ToolResult
 
 from .portion import Basis, Frame, Portion
+from .weights import added_tokens, stub_tokens
 
 
 @dataclass(slots=True)
@@ -67,8 +68,6 @@ class PortionMaker:
             takes_system=PROVIDERS[frame.provider].rules.system_anywhere,
             bound_call=frame.bound_call,
         )
-        now = {message.key: message.tokens for message in compared.messages}
-        written = zip(messages, compared.messages, strict=True)
         turns = compiled.turns
         return Portion(
             basis=basis,
@@ -81,16 +80,11 @@ class PortionMaker:
             has_reasoning=_signs(messages),
             first_role=_speaker(turns[:1], 0),
             last_role=_speaker(turns[-1:], len(messages) - 1),
-            added=compared.added,
             lost=compared.lost,
-            more=sum(
-                tokens_unrepaired(one, frame.provider, frame.count) - other.tokens
-                for one, other in written
-                if one.key in passed.given
-            )
-            + (frame.count(list(passed.stubs)) if passed.stubs else 0),
             given=passed.given,
-            block=SentBlock(tuple(self._sent(passed, now))),
+            block=SentBlock(
+                tuple(self._sent(passed, compiled, messages, compared.messages))
+            ),
             prompt=compiled.prompt,
             system=passed.system,
         )
@@ -142,9 +136,7 @@ class PortionMaker:
             has_reasoning=signs,
             first_role=messages[0].role,
             last_role=ends,
-            added=0,
             lost=[],
-            more=0,
             given=frozenset(keys),
             block=self._given_block(messages, units),
             prompt="",
@@ -170,26 +162,39 @@ class PortionMaker:
         )
 
     def _sent(
-        self, passed: PassedRequest[int], now: Mapping[Key, int]
+        self,
+        passed: PassedRequest[int],
+        compiled: Compiled,
+        messages: Sequence[Outgoing],
+        written: Sequence[Outgoing],
     ) -> Iterator[SentMessage]:
-        """The messages that go out.
+        """The messages that go out; `written` are `messages` with what they count as compiled.
 
         A source split into several messages is counted with the first.
         """
+        frame, given = self.frame, passed.given
+        stubs = stub_tokens(compiled, messages, frame.count)
+        tokens = {
+            one.key: tokens_unrepaired(one, frame.provider, frame.count)
+            if one.key in given
+            else other.tokens - stubs.get(one.key, 0)
+            for one, other in zip(messages, written, strict=True)
+        }
+        added = added_tokens(compiled, messages, frame.count)
+        more = {id(one): n for one, n in zip(compiled.messages, added, strict=True)}
         counted: set[Key] = set()
-        frame = self.frame
         for one, keys in zip(passed.messages, passed.origins, strict=True):
-            piece = GivenRun(one, one + 1) if isinstance(one, int) else frame.write(one)
             rest = [key for key in keys if key not in counted]
             counted.update(rest)
-            if keys:
-                tokens = sum(
-                    now[key] if key in now else frame.recorded(key) for key in rest
+            if isinstance(one, int):
+                weight = sum(
+                    tokens[key] if key in tokens else frame.recorded(key)
+                    for key in rest
                 )
+                yield SentMessage(GivenRun(one, one + 1), tuple(keys), weight)
             else:
-                assert isinstance(piece, bytes)  # noqa: S101 - the client's have keys
-                tokens = frame.count((Text(piece.decode()),))
-            yield SentMessage(piece, tuple(keys), tokens)
+                weight = more[id(one)] + sum(tokens.get(key, 0) for key in rest)
+                yield SentMessage(frame.write(one), tuple(keys), weight)
 
     def _basis(
         self, start: int, end: int, signed: SignedPlaces, calls: Mapping[str, int]

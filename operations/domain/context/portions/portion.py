@@ -52,11 +52,8 @@ class Portion:
     """The first speaker; None if what is sent doesn't begin with the portion's first message."""
     last_role: Role | None
     """The last speaker; None if what is sent doesn't end with the portion's last message."""
-    added: int
     lost: list[tuple[Key, int]]
-    """See `TokenComparison`; these count the whole portion."""
-    more: int
-    """How many more tokens messages have as the client sent them than compiled."""
+    """See `TokenComparison`: what compiling the whole portion takes away."""
     given: frozenset[Key]
     """The messages that go out exactly as the client sent them."""
     block: SentBlock

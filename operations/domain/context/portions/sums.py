@@ -21,8 +21,6 @@ class PortionTotals:
     length: int = 0
     """The number of messages in these portions."""
     findings: Findings = field(default_factory=lambda: MappingProxyType({}))
-    change: int = 0
-    """How many more tokens are sent than the messages have; negative if fewer."""
     lost: Sequence[tuple[Key, int]] = ()
     """As `TokenComparison.lost`, without messages that go out as the client sent them."""
 
@@ -44,9 +42,6 @@ class PortionTotals:
             portions=(*self.portions, *portions),
             length=length,
             findings=combine_findings(zip(starts, found, strict=True), self.findings),
-            change=self.change
-            + sum(portion.added + portion.more for portion in portions)
-            - sum(less for _, _, less in lost),
             lost=(
                 *self.lost,
                 *((key, less) for one, key, less in lost if key not in one.given),

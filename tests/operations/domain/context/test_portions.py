@@ -1,7 +1,7 @@
 """A request in portions is, to the byte, the request in one, whatever was known before."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -15,6 +15,7 @@ from operations.domain.context.portions import request as portions
 from operations.domain.context.portions.portion import Frame, Portion
 from operations.domain.context.portions.request import Portions
 from operations.domain.context.portions.sums import KeptPortions, PortionTotals
+from operations.domain.context.step import Count
 from operations.domain.forwarding.passthrough import with_client_messages
 from operations.domain.forwarding.sent import (
     KeptBlocks,
@@ -28,12 +29,16 @@ from operations.domain.providers.passes.work import combine_findings, findings_t
 from operations.domain.providers.plain import UnreadMessage
 from operations.domain.providers.request import PROMPT, LeftOutResult, Outgoing
 from operations.domain.providers.signed_places import SignedPlaces
+from operations.domain.tree.key import Key
 from tests.operations.domain.forwarding.sending import Conversation
 from tests.operations.domain.thread.talks import FORMATS, conversations, turns
 from tests.operations.support.builders import entries, snip
 from tests.operations.support.strategies import TAGS, logs
+from threads.domain import formats
+from threads.domain.formats.anthropic import messages as anthropic
 from threads.domain.message import Message, Role
-from threads.domain.part import Text, Thinking, ToolCall, ToolResult
+from threads.domain.part import Part, Text, Thinking, ToolCall, ToolResult
+from threads.domain.tokens import total, words
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +48,11 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def dump(value: Any) -> bytes:
     return json.dumps(value).encode()
+
+
+def letters(parts: Sequence[Part]) -> int:
+    """Counts letters, so that whatever is not counted, or twice, shows."""
+    return sum(total(one, len) for one in words(parts))
 
 
 class Request:
@@ -74,6 +84,19 @@ class Request:
         self.was_read: list[str] = []
         self.passed: PassedMessages | None = None
         self.given = [*([None] * beside), *range(len(body["messages"]))]
+        self.own = body["messages"]
+        self.count: Count = len
+        self.recorded: Callable[[Key], int] = lambda _: 1
+        self.words = conversation.words(self.thread, self.thread.keys, more)
+
+    def count_letters(self) -> None:
+        """From now on tokens are letters."""
+        self.count = letters
+        self.recorded = lambda key: letters(self.words[key].parts)
+        self.messages = [
+            one._replace(tokens=letters(one.parts)) for one in self.messages
+        ]
+        self.draft = replace(self.draft, messages=self.messages)
 
     def portions(
         self, known: Sequence[Portion] = (), *, grown: bool = False
@@ -96,8 +119,8 @@ class Request:
                 if sum(id_.encode()) % 2
             },
             write=dump,
-            count=len,
-            recorded=lambda _: 1,
+            count=self.count,
+            recorded=self.recorded,
             read=self.read,
             passed=self.passed,
         )
@@ -145,7 +168,6 @@ class Request:
             passed.given,
             list(map(tuple, passed.origins)),
             whole.compiled.issues,
-            compared.added,
             compared.lost,
             whole.compiled.prompt,
         ]
@@ -162,14 +184,13 @@ def together_of(found: Sequence[Portion]) -> list[Any]:
         frozenset().union(*(one.given for one in found)),
         [message.keys for block in blocks for message in block.messages],
         findings_to_issues(combine_findings(findings)),
-        sum(one.added for one in found),
         [lost for one in found for lost in one.lost],
         found[0].prompt,
     ]
 
 
 def blocks_of(found: Sequence[Portion]) -> list[Any]:
-    return [(one.block.messages, one.more) for one in found]
+    return [one.block.messages for one in found]
 
 
 @st.composite
@@ -199,6 +220,31 @@ def test_portions_together_are_the_request(
 ) -> None:
     request = Request(conversation, format, 1 << 20)
     assert together_of(request.portions()) == request.at_once()
+
+
+@settings(max_examples=250)
+@given(long_talks() | conversations(), st.sampled_from(FORMATS), st.data())
+def test_the_messages_that_go_out_are_counted_as_they_are_written(
+    conversation: Conversation, format: str, data: st.DataObject
+) -> None:
+    """In a session that a client of the same provider recorded."""
+    form, body = formats.REQUESTS[format], conversation.export(format, "original")
+    prompt = anthropic.read_system(body.get("system"))
+    recorded = [*prompt, *map(form.read, body["messages"])]
+    log = data.draw(logs(len(recorded)))
+    request = Request(Conversation(recorded, log, conversation.tags), format, 1 << 20)
+    request.count_letters()
+    found = [one for portion in request.portions() for one in portion.block.messages]
+    said = [
+        letters(formats.REQUESTS[format].read(form).parts)
+        for one in found
+        for form in (
+            [json.loads(one.piece)]
+            if isinstance(one.piece, bytes)
+            else request.own[one.piece.start : one.piece.end]
+        )
+    ]
+    assert sum(one.tokens for one in found) == sum(said)
 
 
 @settings(max_examples=250)
@@ -235,11 +281,9 @@ def test_portions_that_are_kept_are_summed_once(
     assert whole.sums == PortionTotals().extended(found)
     assert whole.blocks == KeptBlocks().extended([one.block for one in found])
     assert whole.blocks.runs == [PieceRun(0, len(found))]
-    _, _, given, _, issues, added, lost, _ = together_of(found)
+    _, _, given, _, issues, lost, _ = together_of(found)
     assert findings_to_issues(whole.sums.findings) == issues
     assert list(whole.sums.lost) == [one for one in lost if one[0] not in given]
-    more, less = sum(one.more for one in found), sum(less for _, less in lost)
-    assert whole.sums.change == added + more - less
 
 
 def test_portions_are_kept_as_far_as_their_pieces_are() -> None:
