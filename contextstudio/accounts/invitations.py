@@ -3,9 +3,6 @@
 import secrets
 from datetime import timedelta
 
-from django.contrib.auth.hashers import make_password
-from django.contrib.auth.password_validation import validate_password
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,7 +12,7 @@ from .domain.caller import Caller
 from .domain.rights import ProjectRole, Right
 from .models import Invitation, Membership, Project, User
 from .selectors import caller_of_user, require
-from .services import audit, create_user
+from .services import audit, create_user, hashed_password
 
 LIFETIME = timedelta(days=7)
 _PURPOSE = "invitation "
@@ -74,11 +71,8 @@ def accept_with_account(
     token: str, *, username: str, display_name: str, password: str
 ) -> User:
     """Create an account and join with it. Raises NotFound, Invalid or Conflict with the place."""
-    try:
-        validate_password(password, User(username=username, display_name=display_name))
-    except ValidationError as error:
-        raise errors.Invalid(" ".join(error.messages), at=["password"]) from error
-    hashed = make_password(password)  # takes half a second, so outside any transaction
+    person = User(username=username, display_name=display_name)
+    hashed = hashed_password(password, person, at="password")
     with transaction.atomic():
         found = _used(token)
         user = create_user(username, display_name=display_name)

@@ -8,6 +8,8 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.password_validation import validate_password
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.validators import ProhibitNullCharactersValidator, slug_re
@@ -228,6 +230,17 @@ def open_sign_in_link(token: str) -> User:
 def sign_in(
     request: HttpRequest, *, username: str, password: str, address: str, browser: str
 ) -> User:
+    """The person with this name and password, for the sign-in page. Raises as `check_password`."""
+    user = check_password(
+        request, username=username, password=password, address=address, browser=browser
+    )
+    audit(f"user:{user.pk}", "sign-in.password", user.pk)
+    return user
+
+
+def check_password(
+    request: HttpRequest, *, username: str, password: str, address: str, browser: str
+) -> User:
     """The person with this name and password. Raises Unauthenticated or TooMany.
 
     Failed tries are counted, whether or not there is such a person (`_buckets`); `browser` is what
@@ -250,8 +263,31 @@ def sign_in(
         )
     for key, capacity, _ in buckets:
         return_token(key, capacity=capacity)
-    audit(f"user:{user.pk}", "sign-in.password", user.pk)
     return user
+
+
+def set_password(user: User, hashed: str) -> None:
+    """Give a person another password, as `hashed_password` returns it.
+
+    It ends their sessions in all browsers, and their unused sign-in links.
+    """
+    with transaction.atomic():
+        user.password = hashed
+        user.save(update_fields=["password"])
+        SignInLink.objects.filter(user=user, used_at=None).delete()
+        audit(f"user:{user.pk}", "user.password", user.pk)
+
+
+def hashed_password(password: str, user: User, *, at: str) -> str:
+    """The hash of a new password. Raises Invalid if it is too weak for this person.
+
+    It takes half a second, so it belongs outside any transaction.
+    """
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise errors.Invalid(" ".join(error.messages), at=[at]) from error
+    return make_password(password)
 
 
 def known_browser(user: User) -> str:

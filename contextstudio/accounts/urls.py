@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import invitations, jobs, keys, projects, sign_in
+from .views import account, invitations, jobs, keys, projects, sign_in
 
 app_name = "accounts"
 urlpatterns = [
@@ -10,6 +10,7 @@ urlpatterns = [
     path("sign-in/<str:token>", sign_in.sign_in_with_link, name="sign_in_with_link"),
     path("sign-in/invitation/<str:token>", invitations.invitation, name="invitation"),
     path("sign-out", sign_in.sign_out, name="sign_out"),
+    path("settings/account/", account.account, name="account"),
     path("settings/projects/", projects.projects, name="projects"),
     path("settings/projects/<slug:slug>/", projects.project, name="project"),
     path(

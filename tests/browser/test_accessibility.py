@@ -299,7 +299,7 @@ def test_a_message_as_recorded(page: Page, demonstration: str) -> None:
     assert found_wide_and_narrow(page) == []
 
 
-def test_an_invitation_from_its_making_to_the_account(page: Page) -> None:
+def test_an_invitation_from_its_making_to_another_password(page: Page) -> None:
     page.goto("/settings/projects/demo/")
     page.get_by_role("button", name="Create link").click()
     address = page.locator("#made-link").inner_text()
@@ -311,6 +311,12 @@ def test_an_invitation_from_its_making_to_the_account(page: Page) -> None:
     page.get_by_label("Password").fill("quayside 4711 lanterns")
     page.get_by_role("button", name="Create account").click()
     page.wait_for_url("**/sessions/**")
+    page.goto("/settings/account/")
+    page.get_by_label("Current password").fill("quayside 4711 lanterns")
+    page.get_by_label("New password").fill("harbour 1174 lamps")
+    page.get_by_role("button", name="Change password").click()
+    expect(page.get_by_text("The password is set.")).to_be_visible()
+    assert found_wide_and_narrow(page) == []
 
 
 def test_signing_in_and_being_refused(page: Page, faults: Faults) -> None:

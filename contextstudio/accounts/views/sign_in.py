@@ -42,8 +42,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             user = services.sign_in(
                 request,
                 **form.cleaned_data,
-                address=request.META.get("REMOTE_ADDR", ""),
-                browser=request.COOKIES.get(_KNOWN_BROWSER, ""),
+                **place_of(request),
             )
         except DomainError as refusal:
             form.add_error(None, refusal.message)
@@ -81,6 +80,14 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
 def sign_out(request: HttpRequest) -> HttpResponse:
     logout(request)
     return redirect("accounts:sign_in")
+
+
+def place_of(request: HttpRequest) -> dict[str, str]:
+    """Where somebody tries a password, as `services.check_password` counts the tries."""
+    return {
+        "address": request.META.get("REMOTE_ADDR", ""),
+        "browser": request.COOKIES.get(_KNOWN_BROWSER, ""),
+    }
 
 
 def let_in(request: HttpRequest, user: User) -> HttpResponse:

@@ -358,6 +358,8 @@ TABLE = (
         "FORM", "settings/keys/{key}/revoke", (401, 404, 404, 404, 404, 302, 401), {}
     ),
     GatedRoute("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
+    page_of_all("settings/account/"),
+    GatedRoute("FORM", "settings/account/", (401, 422, 422, 422, 422, 422, 401), {}),
     page_of_all("settings/projects/"),
     page("settings/projects/demo/"),
     form(

@@ -1,0 +1,89 @@
+"""The account of the one who is signed in: setting and changing the password."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from contextstudio.accounts import services
+from contextstudio.accounts.models import AuditEntry, SignInLink, User
+
+OLD, NEW = "quayside 4711 lanterns", "harbour 1174 lamps"
+PATH = "/settings/account/"
+
+
+@pytest.fixture
+def member(owner: User) -> User:
+    owner.set_password(OLD)
+    owner.save()
+    return owner
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_who_came_by_a_link_sets_a_first_password(owner: User) -> None:
+    here = signed_in(owner)
+    page = here.get(PATH).content.decode()
+    assert "Set a password" in page and "Current password" not in page
+    assert here.post(PATH, {"new": NEW})["Location"] == PATH
+    assert "Current password" in here.get(PATH).content.decode()
+    answer = Client().post("/sign-in", {"username": owner.username, "password": NEW})
+    assert answer.status_code == 302
+
+
+def test_another_password_signs_out_all_other_browsers(member: User) -> None:
+    here, elsewhere = signed_in(member), signed_in(member)
+    answer = here.post(PATH, {"current": OLD, "new": NEW}, follow=True)
+    assert "The password is set" in answer.content.decode()
+    assert here.get(PATH).status_code == 200
+    assert elsewhere.get(PATH).status_code == 302
+    member.refresh_from_db()
+    assert member.check_password(NEW)
+    assert AuditEntry.objects.filter(action="user.password").count() == 1
+
+
+def test_another_password_ends_unused_sign_in_links(member: User) -> None:
+    token = services.create_sign_in_link(member)
+    signed_in(member).post(PATH, {"current": OLD, "new": NEW})
+    assert not SignInLink.objects.exists()
+    assert Client().get(f"/sign-in/{token}").status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("sent", "place", "sentence"),
+    [
+        ({"current": "wrong", "new": NEW}, "current", "not your current password"),
+        ({"current": OLD, "new": "12345678"}, "new", "too common"),
+        ({"current": OLD}, "new", "required"),
+        ({"new": NEW}, "current", "required"),
+        ({"current": OLD, "new": "a\0b long enough"}, "new", "Null characters"),
+    ],
+)
+def test_a_refused_password_is_named_at_its_field_and_changes_nothing(
+    member: User, sent: dict[str, str], place: str, sentence: str
+) -> None:
+    answer = signed_in(member).post(PATH, sent)
+    assert answer.status_code == 422
+    _, _, behind = answer.content.decode().partition(f'id="id_{place}_error"')
+    assert sentence in behind.partition("</p>")[0]
+    member.refresh_from_db()
+    assert member.check_password(OLD)
+
+
+def test_tries_of_the_current_password_are_counted(
+    member: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of signing in are: an unlocked screen is no place to guess it."""
+    monkeypatch.setattr(services, "_ONE_MORE_TRY", timedelta(days=1))
+    here = signed_in(member)
+    for _ in range(10):
+        assert here.post(PATH, {"current": "guess", "new": NEW}).status_code == 422
+    answer = here.post(PATH, {"current": OLD, "new": NEW})
+    assert answer.status_code == 429
+    assert "Too many attempts" in answer.content.decode()
+    member.refresh_from_db()
+    assert member.check_password(OLD)
