@@ -11,7 +11,12 @@ from django.views.decorators.http import require_http_methods
 
 from contextstudio.accounts import services
 from contextstudio.accounts.authentication import caller_of
-from contextstudio.accounts.domain.errors import DomainError, Invalid, Unauthenticated
+from contextstudio.accounts.domain.errors import (
+    DomainError,
+    Forbidden,
+    Invalid,
+    Unauthenticated,
+)
 from contextstudio.accounts.models import User
 
 from .forms import field_of
@@ -46,8 +51,10 @@ class PasswordForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """Who is signed in, and a form for another password."""
-    caller_of(request)  # refuses whoever is not signed in
-    user = User.objects.get(pk=request.user.pk)
+    caller = caller_of(request)
+    if caller.user_id is None:
+        raise Forbidden("Only a person has an account.")
+    user = User.objects.get(pk=caller.user_id)
     form = PasswordForm(request.POST or None, user=user)
     status = 200
     if request.method == "POST":

@@ -87,3 +87,12 @@ def test_tries_of_the_current_password_are_counted(
     assert "Too many attempts" in answer.content.decode()
     member.refresh_from_db()
     assert member.check_password(OLD)
+
+
+def test_a_key_has_no_account(member: User, agent: Client) -> None:
+    agent.force_login(member)
+    for answer in (agent.get(PATH), agent.post(PATH, {"current": OLD, "new": NEW})):
+        assert answer.status_code == 403
+        assert "Only a person has an account." in answer.content.decode()
+    member.refresh_from_db()
+    assert member.check_password(OLD)
