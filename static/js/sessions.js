@@ -1,6 +1,7 @@
 /** The list of sessions. */
 import "./page.js";
 import { watchImports } from "./sessions/imports.js";
+import { watchListing } from "./sessions/listing.js";
 import { watchSessionMenu } from "./sessions/session_menu.js";
 import { defineActions } from "./base/actions.js";
 
@@ -20,4 +21,5 @@ function walk(step) {
 }
 
 watchImports();
+watchListing();
 watchSessionMenu();

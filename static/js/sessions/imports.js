@@ -4,6 +4,7 @@ import { parseHtml } from "../base/fragment.js";
 import { enqueue, send } from "../base/requests.js";
 import { toast } from "../base/toast.js";
 import { defineActions } from "../base/actions.js";
+import { refreshListing } from "./listing.js";
 
 const POLL_MS = 1000;
 const MAX_POLL_MS = 5000;
@@ -96,21 +97,9 @@ async function show(html, { started = false } = {}) {
   const left = running().length;
   if (left) schedule();
   if (!ran || left >= ran) return;
-  await refresh();
+  await refreshListing();
   const states = [...list.children].filter(({ id }) => !before.includes(id)).map(({ dataset }) => dataset.status);
   announce(`Import ${["failed", "cancelled"].find((state) => states.includes(state)) ?? "finished"}.`);
-}
-
-/** Reload the list at its current URL, without losing what was typed. */
-async function refresh() {
-  const list = document.getElementById("listing");
-  if (!list) {
-    location.reload();
-    return;
-  }
-  const page = parseHtml(await (await fetch(location.href)).text());
-  if (!document.querySelector(".list-search")) list.before(...page.querySelectorAll(".list-search"));
-  list.replaceWith(page.querySelector("#listing"));
 }
 
 /** The imports this page has seen running, which it still shows when they are done. */
