@@ -266,6 +266,15 @@ def check_password(
     return user
 
 
+@transaction.atomic
+def rename_user(user: User, display_name: str) -> None:
+    """Change the name that others see; empty for the username. Raises Invalid."""
+    refuse_unfit(User, display_name=display_name)
+    user.display_name = display_name
+    user.save(update_fields=["display_name"])
+    audit(f"user:{user.pk}", "user.rename", user.pk)
+
+
 def set_password(user: User, hashed: str) -> None:
     """Give a person another password, as `hashed_password` returns it.
 

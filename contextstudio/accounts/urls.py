@@ -11,6 +11,8 @@ urlpatterns = [
     path("sign-in/invitation/<str:token>", invitations.invitation, name="invitation"),
     path("sign-out", sign_in.sign_out, name="sign_out"),
     path("settings/account/", account.account, name="account"),
+    path("settings/account/name", account.rename, name="rename"),
+    path("settings/account/password", account.change_password, name="change_password"),
     path("settings/projects/", projects.projects, name="projects"),
     path("settings/projects/<slug:slug>/", projects.project, name="project"),
     path(

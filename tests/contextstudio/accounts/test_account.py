@@ -10,6 +10,7 @@ from contextstudio.accounts.models import AuditEntry, SignInLink, User
 
 OLD, NEW = "quayside 4711 lanterns", "harbour 1174 lamps"
 PATH = "/settings/account/"
+NAME, PASSWORD = f"{PATH}name", f"{PATH}password"
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_who_came_by_a_link_sets_a_first_password(owner: User) -> None:
     here = signed_in(owner)
     page = here.get(PATH).content.decode()
     assert "Set a password" in page and "Current password" not in page
-    assert here.post(PATH, {"new": NEW})["Location"] == PATH
+    assert here.post(PASSWORD, {"new": NEW})["Location"] == PATH
     assert "Current password" in here.get(PATH).content.decode()
     answer = Client().post("/sign-in", {"username": owner.username, "password": NEW})
     assert answer.status_code == 302
@@ -37,7 +38,7 @@ def test_who_came_by_a_link_sets_a_first_password(owner: User) -> None:
 
 def test_another_password_signs_out_all_other_browsers(member: User) -> None:
     here, elsewhere = signed_in(member), signed_in(member)
-    answer = here.post(PATH, {"current": OLD, "new": NEW}, follow=True)
+    answer = here.post(PASSWORD, {"current": OLD, "new": NEW}, follow=True)
     assert "The password is set" in answer.content.decode()
     assert here.get(PATH).status_code == 200
     assert elsewhere.get(PATH).status_code == 302
@@ -48,7 +49,7 @@ def test_another_password_signs_out_all_other_browsers(member: User) -> None:
 
 def test_another_password_ends_unused_sign_in_links(member: User) -> None:
     token = services.create_sign_in_link(member)
-    signed_in(member).post(PATH, {"current": OLD, "new": NEW})
+    signed_in(member).post(PASSWORD, {"current": OLD, "new": NEW})
     assert not SignInLink.objects.exists()
     assert Client().get(f"/sign-in/{token}").status_code == 410
 
@@ -66,7 +67,7 @@ def test_another_password_ends_unused_sign_in_links(member: User) -> None:
 def test_a_refused_password_is_named_at_its_field_and_changes_nothing(
     member: User, sent: dict[str, str], place: str, sentence: str
 ) -> None:
-    answer = signed_in(member).post(PATH, sent)
+    answer = signed_in(member).post(PASSWORD, sent)
     assert answer.status_code == 422
     _, _, behind = answer.content.decode().partition(f'id="id_{place}_error"')
     assert sentence in behind.partition("</p>")[0]
@@ -81,17 +82,43 @@ def test_tries_of_the_current_password_are_counted(
     monkeypatch.setattr(services, "_ONE_MORE_TRY", timedelta(days=1))
     here = signed_in(member)
     for _ in range(10):
-        assert here.post(PATH, {"current": "guess", "new": NEW}).status_code == 422
-    answer = here.post(PATH, {"current": OLD, "new": NEW})
+        assert here.post(PASSWORD, {"current": "guess", "new": NEW}).status_code == 422
+    answer = here.post(PASSWORD, {"current": OLD, "new": NEW})
     assert answer.status_code == 429
     assert "Too many attempts" in answer.content.decode()
     member.refresh_from_db()
     assert member.check_password(OLD)
 
 
+def test_another_name_is_what_others_see(member: User) -> None:
+    here = signed_in(member)
+    answer = here.post(NAME, {"display_name": " H. Master "}, follow=True)
+    assert "Others now see you as H. Master." in answer.content.decode()
+    member.refresh_from_db()
+    assert (str(member), member.check_password(OLD)) == ("H. Master", True)
+    answer = here.post(NAME, {"display_name": ""}, follow=True)
+    assert "Others now see you as owner." in answer.content.decode()
+    assert AuditEntry.objects.filter(action="user.rename").count() == 2
+
+
+def test_a_name_that_is_too_long_is_refused_at_its_field(member: User) -> None:
+    answer = signed_in(member).post(NAME, {"display_name": "x" * 151})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    _, _, behind = page.partition('id="id_display_name_error"')
+    assert "at most 150 characters" in behind.partition("</p>")[0]
+    assert "id_new_error" not in page
+    member.refresh_from_db()
+    assert str(member) == "owner"
+
+
 def test_a_key_has_no_account(member: User, agent: Client) -> None:
     agent.force_login(member)
-    for answer in (agent.get(PATH), agent.post(PATH, {"current": OLD, "new": NEW})):
+    for answer in (
+        agent.get(PATH),
+        agent.post(NAME, {"display_name": "agent"}),
+        agent.post(PASSWORD, {"current": OLD, "new": NEW}),
+    ):
         assert answer.status_code == 403
         assert "Only a person has an account." in answer.content.decode()
     member.refresh_from_db()

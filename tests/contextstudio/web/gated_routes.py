@@ -359,7 +359,12 @@ TABLE = (
     ),
     GatedRoute("FORM", "sessions/import", (401, 422, 422, 422, 302, 302, 401), "text"),
     page_of_all("settings/account/"),
-    GatedRoute("FORM", "settings/account/", (401, 422, 422, 422, 422, 422, 401), {}),
+    GatedRoute(
+        "FORM", "settings/account/name", (401, 302, 302, 302, 302, 302, 401), {}
+    ),
+    GatedRoute(
+        "FORM", "settings/account/password", (401, 422, 422, 422, 422, 422, 401), {}
+    ),
     page_of_all("settings/projects/"),
     page("settings/projects/demo/"),
     form(
