@@ -56,7 +56,7 @@ def resident():
 taken = [c.malloc(100_000) for _ in range(1_000)]
 for one in taken:
     ctypes.memset(one, 1, 100_000)
-stays = c.malloc(100)
+stays = c.malloc(100_000)  # too long for a gap between what was allocated before
 for one in taken:
     c.free(one)
 print(resident())
