@@ -5,6 +5,9 @@ import gc
 import os
 import sys
 
+_LASTING = (["serve"], ["work"])
+"""The commands that run on when the database is away: their log says why it is."""
+
 
 def main() -> None:
     """Run a command; exit with 1 and the sentence of a refusal, with 130 on Ctrl+C."""
@@ -33,10 +36,10 @@ def _run() -> None:
         faults = [": ".join(filter(None, fault)) for fault in places]
         sys.exit("\n".join(faults) or refusal.message)
     except DatabaseError as error:
-        from contextstudio.accounts.responses import outage
+        from contextstudio.database.outages import cause_of_outage, is_outage, unusable
 
-        if unavailable := outage(error):
-            sys.exit(f"{unavailable.message} ({error})")
+        if is_outage(error):
+            sys.exit(unusable(cause_of_outage(error)))
         if not connection.introspection.table_names():
             sys.exit(
                 "The database is empty. Run `manage.py migrate` first, or `serve`."
@@ -46,10 +49,15 @@ def _run() -> None:
 
 def _load() -> None:
     """Load Django, and look for no cycles in what lasts: a quarter of what a command costs."""
+    import logging
+
     import django
 
     gc.disable()
     django.setup()
+    if sys.argv[1:2] not in _LASTING:
+        # The pool's attempts to connect: the command ends with the cause.
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
     gc.freeze()
     gc.enable()
 

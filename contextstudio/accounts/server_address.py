@@ -16,9 +16,13 @@ def address_of(host: str, port: int) -> str:
 
 @contextlib.contextmanager
 def stored_address(folder: Path, address: str) -> Iterator[None]:
-    """Store the server's address in the data folder until the context ends."""
+    """Store the server's address in the data folder until the context ends.
+
+    On a full disk it isn't stored: the server can still be read.
+    """
     file = folder / _FILE
-    file.write_text(address)
+    with contextlib.suppress(OSError):
+        file.write_text(address)
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ import errno
 import logging
 import time
 
-from django.db import Error, InterfaceError, OperationalError
+from django.db import Error, InterfaceError, OperationalError, connection
 
 FAULTS = (Error, OSError)
 """The exceptions that doors examine: all outages are among them."""
@@ -46,6 +46,33 @@ def is_outage(error: BaseException) -> bool:
     if code is not None:
         return code & 0xFF in _SQLITE
     return isinstance(error, OperationalError | InterfaceError)
+
+
+def connect_once() -> None:
+    """Connect to PostgreSQL outside the pool, which retries and doesn't say what is wrong.
+
+    Raises OperationalError. SQLite has no server to connect to.
+    """
+    if connection.vendor == "postgresql":
+        with connection.wrap_database_errors:
+            driver = connection.Database  # type: ignore[attr-defined]
+            driver.connect(**connection.get_connection_params()).close()
+
+
+def unusable(error: BaseException) -> str:
+    """What an operator reads of a database's error: which database it is, and the cause."""
+    # The lines after the first are hints and details.
+    cause = str(error).split("\n", 1)[0].strip().rstrip(".")
+    return f"The database {connection.settings_dict['NAME']} can't be used: {cause}."
+
+
+def cause_of_outage(error: Error) -> Error:
+    """The error itself, or that of a new connection if there can be none."""
+    try:
+        connect_once()
+    except Error as cause:
+        return cause
+    return error
 
 
 def log_fault(logger: logging.Logger, what: str, error: Exception) -> None:

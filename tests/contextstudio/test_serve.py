@@ -22,6 +22,7 @@ from websockets.sync.client import connect
 
 from archive.domain.summaries.providers import PROVIDERS
 from contextstudio import environment as product_environment
+from contextstudio.accounts.server_address import load_address, stored_address
 from tests.servers import (
     PATIENCE_SECONDS,
     ROOT,
@@ -34,10 +35,14 @@ from tests.servers import (
 )
 
 
-def refused(*command: str, **changes: str) -> str:
-    """What a command (a start) that is refused says: one line, no traceback, exit code 1."""
+def refused(*command: str, is_full: bool = False, **changes: str) -> str:
+    """What a command (a start) that is refused says: one line, no traceback, exit code 1.
+
+    With `is_full` no file can grow, as on a full disk.
+    """
+    limit = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"] if is_full else []
     done = subprocess.run(
-        [sys.executable, "manage.py", *(command or ("serve",))],
+        [*limit, sys.executable, "manage.py", *(command or ("serve",))],
         cwd=ROOT,
         env=environment(**changes),
         capture_output=True,
@@ -279,7 +284,39 @@ def test_a_database_server_that_does_not_answer_is_named(tmp_path: Path) -> None
         DATABASE_URL=f"postgresql://127.0.0.1:{port}/nothing",
         PORT="0",
     )
-    assert "The database nothing can't be opened" in sentence
+    assert re.fullmatch(
+        "The database nothing can't be used: connection .*: Connection refused.",
+        sentence,
+    )
+
+
+@pytest.mark.sqlite
+def test_a_command_without_a_database_server_says_only_why(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    sentence = refused(
+        *("create_project", "boats"),
+        CONTEXTSTUDIO_DATA_DIR=str(tmp_path),
+        DATABASE_URL=f"postgresql://127.0.0.1:{port}/nothing",
+    )
+    assert re.fullmatch(
+        "The database nothing can't be used: connection .*: Connection refused.",
+        sentence,
+    )
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("command", ["serve", "sign_in_link"])
+def test_a_database_on_a_full_disk_is_named(tmp_path: Path, command: str) -> None:
+    folder = {"CONTEXTSTUDIO_DATA_DIR": str(tmp_path), "PORT": "0"}
+    sentence = refused(command, **folder, SECRET_KEY="k" * 60, is_full=True)
+    assert sentence.startswith(f"The database {tmp_path / 'contextstudio.sqlite3'} ")
+
+
+@pytest.mark.sqlite
+def test_a_server_runs_without_a_place_for_its_address(tmp_path: Path) -> None:
+    with stored_address(tmp_path / "full", "http://127.0.0.1:8000"):
+        assert load_address(tmp_path / "full") is None
 
 
 @pytest.mark.sqlite

@@ -25,6 +25,7 @@ from contextstudio.accounts import idempotency, services
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.server_address import address_of, stored_address
+from contextstudio.database.outages import connect_once, unusable
 from contextstudio.database.versions import is_newer
 from threads import tokens
 
@@ -72,11 +73,7 @@ class Command(BaseCommand):
     def _prepare(self, listener: socket.socket) -> str:
         """Bring the database up to date; returns the line with the owner's sign-in link."""
         try:
-            if connection.vendor == "postgresql":
-                # A single attempt, since the pool would retry for half a minute.
-                with connection.wrap_database_errors:
-                    driver = connection.Database  # type: ignore[attr-defined]
-                    driver.connect(**connection.get_connection_params()).close()
+            connect_once()
             executor = MigrationExecutor(connection)
             _refuse_newer(executor.loader)
             # Even if the tables are up to date, the command would take a second.
@@ -88,11 +85,7 @@ class Command(BaseCommand):
             idempotency.forget_claims()
             token = services.create_sign_in_link(owner)
         except DatabaseError as error:
-            name = connection.settings_dict["NAME"]
-            sentence = " ".join(str(error).split()).rstrip(".")
-            raise CannotStart(
-                f"The database {name} can't be opened: {sentence}."
-            ) from error
+            raise CannotStart(unusable(error)) from error
         return f"Sign in: {_address(listener)}/sign-in/{token}"
 
     def _serve(self, listener: socket.socket, link: str) -> None:
@@ -201,10 +194,12 @@ def _only_server(data_dir: Path) -> Iterator[None]:
                 f"Another ContextStudio server{process} uses the data folder {data_dir}; "
                 "stop it, or set CONTEXTSTUDIO_DATA_DIR to another folder."
             ) from error
-        # The lock is on the file; its content is only for the next process's message.
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        # The lock is on the file; its content is only for the next process's message, so a full
+        # disk is no reason not to start.
+        with contextlib.suppress(OSError):
+            own_number = str(os.getpid()).encode()
+            os.pwrite(file.fileno(), own_number, 0)
+            os.truncate(file.fileno(), len(own_number))
         yield
 
 
