@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from django.db import close_old_connections
+
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.models import Project
+from contextstudio.database.outages import FAULTS, is_outage
 from threads import imports
 from threads.models import Import
 from threads.store import blobs
@@ -41,12 +44,15 @@ class Watcher:
     project: Project
     folder: Path
     tell: Callable[[str], object] = lambda _: None
-    """Called with one line for each file from which messages were imported."""
+    """Called with one line for each file from which messages were imported, and of outages."""
     clock: Callable[[], float] = time.monotonic
     row: Import | None = None
     _waiting: dict[Path, float] = field(default_factory=dict)
     """Conversations whose last answer may continue, with the time of their last change."""
     _sizes: dict[Path, int] = field(default_factory=dict)
+    _is_away: bool = False
+    """Whether the database or the disk can't be used, as the last try found."""
+    _is_unreported: bool = False
 
     @property
     def name(self) -> str:
@@ -84,7 +90,7 @@ class Watcher:
         for path in quiet:
             del self._waiting[path]
             self._import(path)
-        if quiet:
+        if quiet or self._is_unreported:
             self._write_report()
 
     def end(self) -> None:
@@ -124,6 +130,11 @@ class Watcher:
             DomainError,
         ):  # a file was removed since it was measured
             return
+        except FAULTS as fault:
+            self._meet(fault)
+            self._waiting[main] = self.clock()
+            return
+        self._is_away = False
         if not hold_back:
             self._sizes.update(sizes)
         if recorded:
@@ -164,8 +175,26 @@ class Watcher:
         return path.resolve() == own
 
     def _write_report(self) -> None:
-        if self.row is not None:
+        if self.row is None:
+            return
+        self._is_unreported = False
+        try:
             write_report(self.row)
+        except FAULTS as fault:
+            self._meet(fault)
+            self._is_unreported = True
+
+    def _meet(self, fault: Exception) -> None:
+        """Go on after an outage, which is told once; raises what is none."""
+        if not is_outage(fault):
+            raise fault
+        close_old_connections()
+        if not self._is_away:
+            cause = " ".join(str(fault).split())
+            self.tell(
+                f"Nothing can be imported at the moment, so it is tried again: {cause}"
+            )
+        self._is_away = True
 
 
 def _changed_at(path: Path) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import IntegrityError, OperationalError
 from django.utils.module_loading import import_string
 
 from contextstudio.accounts.models import Project, User
@@ -55,6 +56,14 @@ def folder(tmp_path: Path, stub_format: None, monkeypatch: pytest.MonkeyPatch) -
 def watcher(owner: User, project: Project, folder: Path, clock: Clock) -> Watcher:
     caller = caller_of_user(owner)
     return Watcher(caller=caller, project=project, folder=folder, clock=clock)
+
+
+def away(*_: Any, **__: Any) -> int:
+    raise OperationalError("server\naway")
+
+
+def broken(*_: Any, **__: Any) -> int:
+    raise IntegrityError("a bug")
 
 
 def write(path: Path, *lines: Line, id: str | None = None) -> Path:
@@ -129,6 +138,44 @@ def test_of_a_growing_file_only_the_newest_version_is_kept(
     begun = [one for one in versions if one.read_bytes().startswith(b'{"stub"')]
     assert len(begun) == 1
     assert kept_files() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("where", ["imports.import_growth", "write_report"])
+def test_an_outage_is_told_once_and_waited_for(
+    watcher: Watcher,
+    folder: Path,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+) -> None:
+    told: list[str] = []
+    watcher.tell = told.append
+    path = write(folder / "a.jsonl", asks("go"), answers("yes"))
+    with monkeypatch.context() as outage:
+        outage.setattr(f"threads.imports.watching.{where}", away)
+        watcher.changed([path])
+        for _ in range(3):
+            clock.now += QUIET_SECONDS
+            watcher.import_quiet()
+    said = [line for line in told if "a.jsonl" not in line]
+    assert said == [
+        "Nothing can be imported at the moment, so it is tried again: server away"
+    ]
+    clock.now += QUIET_SECONDS
+    watcher.import_quiet()
+    assert texts("a") == ["go", "yes"]
+    report = Import.objects.get().report
+    assert report is not None and report["messages"] == {"user": 1, "assistant": 1}
+
+
+def test_a_fault_that_is_no_outage_ends_it(
+    watcher: Watcher, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder / "a.jsonl", asks("go"))
+    monkeypatch.setattr("threads.imports.watching.imports.import_growth", broken)
+    with pytest.raises(IntegrityError):
+        watcher.changed([path])
 
 
 def test_an_answer_waits_until_it_is_whole(
