@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from operations.domain.tree.key import Key, original_index, original_key
-from threads.domain.body import tombstone_of
+from threads.domain.body import digest, tombstone_of
 from threads.domain.formats.format import Heading
 from threads.domain.formats.kit.calls import CallIds
 from threads.domain.formats.requests import (
@@ -103,12 +103,17 @@ class GivenMessages(NamedTuple):
 
 
 def align_from_start(
-    given: GivenMessages, held: HeldSession, form: RequestForm, heading: Heading
+    given: GivenMessages,
+    held: HeldSession,
+    form: RequestForm,
+    heading: Heading,
+    *,
+    is_last: bool = False,
 ) -> tuple[list[Unit], int]:
     """Units for the client's messages from the first on, and how many messages they cover.
 
     They end where client and session say different things, or where either ends. `heading` reads
-    the bytes of images.
+    the bytes of images. `is_last`: `held` is what the client sent last, without what it left out.
     """
     walk = _Walk(given, held, form, heading)
     units: list[Unit] = []
@@ -119,7 +124,12 @@ def align_from_start(
             units.append(recorded_unit(given, place, index))
             place, index = place + 1, index + 1
             continue
-        unit = walk.unit(place, index)
+        if is_last and is_purged(held, index):
+            rest = range(place, count), range(index, len(digests))
+            unit = purged_answer(given, held, *rest)
+            unit = unit or Unit(index, index + 1, place, place)
+        else:
+            unit = walk.unit(place, index)
         if unit is None:
             break
         units.append(unit)
@@ -151,6 +161,55 @@ def recorded_unit(given: GivenMessages, place: int, index: int) -> Unit:
     role, parts = given.messages[place].role, given.messages[place].parts
     joins = ToolResult in map(type, parts) and role is not Role.ASSISTANT
     return Unit(index, index + 1, place, place + 1, joins)
+
+
+def purged_answer(
+    given: GivenMessages, held: HeldSession, places: range, indexes: range
+) -> Unit | None:
+    """The unit of purged originals that begins both ranges and answers a purged question.
+
+    By their tombstones they are known only in the form in which they were recorded. Nothing else
+    is left of them, so what a client sends in their place in another form, as with calls as items
+    of their own, without ids or without thinking, is known by who says it.
+    """
+    place, index = places.start, indexes.start
+    if not (place and index and is_purged(held, index - 1)) or not is_known(
+        given.digest(place - 1), held.digests[index - 1]
+    ):
+        return None
+    stop = index
+    while (
+        stop < indexes.stop and is_purged(held, stop) and _turn(held.readings(stop)[0])
+    ):
+        stop += 1
+    last, end, speaker = index, place, None
+    while last < stop:
+        said, start = _turn(held.readings(last)[0]), end
+        later = held.digests[last + 1 : stop]
+        while (
+            end < places.stop
+            and _turn(given.messages[end]) is said
+            and tombstone_of(given.digest(end)) not in later
+        ):
+            end += 1
+        if end == start and said is not speaker:
+            break
+        last, speaker = last + 1, said
+    return Unit(index, last, place, end) if last > index else None
+
+
+def is_purged(held: HeldSession, index: int) -> bool:
+    """Whether only the tombstone of an original is left."""
+    message = held.readings(index)[0]
+    return not message.parts and held.digests[index] != digest(message.role, ())
+
+
+def _turn(message: Message) -> Role | None:
+    """Who says a message in a turn: the model, or its tools; None if it begins another turn."""
+    if message.role in (Role.ASSISTANT, Role.TOOL):
+        return message.role
+    are_results = message.parts and {*map(type, message.parts)} == {ToolResult}
+    return Role.TOOL if are_results else None
 
 
 def prompt_unit(given: GivenMessages, held: HeldSession, index: int) -> Unit | None:

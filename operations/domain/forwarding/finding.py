@@ -21,7 +21,15 @@ from threads.domain.formats.requests import (
 from threads.domain.message import Message, Role
 from threads.domain.part import Text, Thinking, ToolResult
 
-from .alignment import GivenMessages, HeldSession, Unit, align_from_start, recorded_unit
+from .alignment import (
+    GivenMessages,
+    HeldSession,
+    Unit,
+    align_from_start,
+    is_purged,
+    purged_answer,
+    recorded_unit,
+)
 from .matching import match
 
 _SHORT = 64
@@ -36,6 +44,10 @@ def find_units(
 ) -> list[Unit]:
     """The units of all the client's messages that the session holds, in the order of both."""
     units, start = align_from_start(given, held, form, heading)
+    while (
+        units and units[-1].start == units[-1].end and is_purged(held, units[-1].first)
+    ):
+        units.pop()  # what it said may follow in another form
     first = units[-1].last if units else 0
     known = set(held.digests)
     sent = [
@@ -159,7 +171,24 @@ class _Gaps:
         wanted = {atom for _, saying in sent for atom in saying.atoms}
         kept = [(index, self._kept(index, wanted)) for index in near]
         units = self._with_their_calls(_same(sent, kept), places, indexes)
-        return list(self._with_their_reasoning(units, places))
+        found = [*self._with_their_reasoning(units, places)]
+        return [*self._with_purged(found, places, indexes)]
+
+    def _with_purged(
+        self, units: Sequence[Unit], places: range, indexes: range
+    ) -> Iterator[Unit]:
+        """The units of a gap, with purged answers in another form than the recorded one."""
+        start, first = places.start, indexes.start
+        for unit in [*units, None]:
+            end, last = (
+                (unit.start, unit.first) if unit else (places.stop, indexes.stop)
+            )
+            rest = range(start, end), range(first, last)
+            if purged := purged_answer(self._given, self._held, *rest):
+                yield purged
+            if unit:
+                yield unit
+                start, first = unit.end, unit.last
 
     def _with_their_reasoning(
         self, units: Iterable[Unit], places: range

@@ -270,7 +270,7 @@ def _followed(
     None if the client doesn't send all of it, or sends again what it had left out.
     """
     form, heading = REQUESTS[inbound.format], _heading(session)
-    units, count = align_from_start(given, held, form, heading)
+    units, count = align_from_start(given, held, form, heading, is_last=True)
     if (units[-1].last if units else 0) < len(held.keys):
         return None
     rest = range(count, len(given.messages)) if absent else ()

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from contextstudio.accounts.models import Project, User
-from tests.operations.support.rest import get, make_session, operate, post, said
+from tests.operations.support.rest import Tools, get, make_session, operate, post, said
 from tests.people import client_of
 from tests.validators import VALIDATORS
 from threads.domain.formats.summaries import SUMMARY
@@ -290,3 +290,32 @@ def test_calls_that_an_operation_moves_together_go_out_in_one_message(
         ("user", 0),
     ]
     assert VALIDATORS["openai"]({"model": "m", "messages": found["messages"]}) == []
+
+
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_a_purged_answer_stays_purged_when_its_client_writes_it_in_another_form(
+    agent: Client, is_followed: bool
+) -> None:
+    """As clients do that don't send what the model thought."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"key": "S3"}}
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "S3 is bad"}
+    asked = [{"role": "user", "content": f"Question {n}"} for n in range(3)]
+    done = [{"role": "assistant", "content": f"Answer {n}"} for n in range(2)]
+    whole = [{"role": "assistant", "content": [thought, call]}]
+    turn = [{"role": "user", "content": [result]}, done[1]]
+    behind = [asked[2]] if is_followed else []
+    session_id = make_session(agent, [], parsing_strategy="anthropic")
+    path = f"/api/sessions/{session_id}/apply"
+    body = {"format": "anthropic"}
+    first = [asked[0], done[0], asked[1], *whole, *turn, *behind]
+    post(agent, path, body | {"messages": first})
+    Tools(agent, session_id)("remove_group", group_id=2)
+    other = [{"role": "assistant", "content": [call]}]
+    sent = [asked[0], done[0], asked[1], *other, *turn, asked[2]]
+    for _ in range(2):
+        answer = post(agent, path, body | {"messages": sent})
+        assert answer["messages"] == [asked[0], done[0], asked[2]]
+    operations = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
+    assert [one["type"] for one in operations] == ["snip"]
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == 7

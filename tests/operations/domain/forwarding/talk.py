@@ -73,7 +73,7 @@ class Talk:
         held = len(self.originals)
         keys = sent_keys(held, self.log)
         last = HeldMessages([*map(self.message, keys)])
-        same, known = align_from_start(sent, last, FORM, Heading())
+        same, known = align_from_start(sent, last, FORM, Heading(), is_last=True)
         gone = {one.text for one in self.originals} - {
             one.text for one in last.messages
         }

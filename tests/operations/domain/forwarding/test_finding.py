@@ -1,8 +1,12 @@
 """Which of its originals a client still sends, wherever they stand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from operations.domain.forwarding.alignment import GivenMessages, Unit
+from operations.domain.forwarding.alignment import (
+    GivenMessages,
+    Unit,
+    align_from_start,
+)
 from operations.domain.forwarding.finding import find_units
 from tests.operations.support.builders import digest as digest_of_range
 from threads.domain.body import digest, tombstone_of
@@ -59,6 +63,74 @@ def test_a_purged_message_is_known_by_its_tombstone() -> None:
     )
     found = find_units(sent, Purged(held), FORM, Heading())
     assert [(unit.first, unit.start) for unit in found] == [(0, 0), (2, 2)]
+
+
+@dataclass
+class PurgedTurn(HeldMessages):
+    """A session of which the turn from the third to the sixth message was purged."""
+
+    @property
+    def digests(self) -> list[bytes]:
+        found = super().digests
+        return [*found[:2], *map(tombstone_of, found[2:6]), *found[6:]]
+
+    def readings(self, index: int) -> list[Message]:
+        (found,) = super().readings(index)
+        return [replace(found, parts=())] if 2 <= index < 6 else [found]
+
+
+CALL = ToolCall("call_1", "look", {})
+TURN = [
+    Message(role=Role.ASSISTANT, parts=(*says("a3").parts, CALL)),
+    Message(role=Role.TOOL, parts=(ToolResult("call_1", (Text("ok"),)),)),
+    says("a5"),
+]
+BEFORE, BEHIND = [says("u0"), says("a1"), says("u2")], [says("u6"), says("a7")]
+DIVIDED = [
+    says("a3"),
+    Message(role=Role.ASSISTANT, parts=(CALL,)),
+    Message(role=Role.USER, parts=(ToolResult("look", (Text("ok"),)),)),
+    TURN[2],
+]
+"""The same with the call as an item of its own, and a result that isn't recognised."""
+
+
+def spans(units: list[Unit]) -> list[tuple[int, int, int, int]]:
+    return [(one.first, one.last, one.start, one.end) for one in units]
+
+
+def given(*messages: Message) -> GivenMessages:
+    said = [digest(one.role, one.parts) for one in messages]
+    return GivenMessages(messages, said.__getitem__)
+
+
+def test_a_purged_answer_is_known_in_another_form() -> None:
+    """Or what was destroyed would be recorded anew, as words that the client put in."""
+    held = PurgedTurn([*BEFORE, *TURN, *BEHIND])
+    sent = given(*BEFORE, *DIVIDED, *BEHIND)
+    found = find_units(sent, held, FORM, Heading())
+    assert spans(found)[3:] == [(3, 5, 3, 6), (5, 6, 6, 7), (6, 7, 7, 8), (7, 8, 8, 9)]
+    last, count = align_from_start(sent, held, FORM, Heading(), is_last=True)
+    assert count == 9
+    assert spans(last)[3:] == [(3, 6, 3, 7), (6, 7, 7, 8), (7, 8, 8, 9)]
+
+
+def test_only_what_answers_a_purged_question_is_taken_for_a_purged_answer() -> None:
+    held = PurgedTurn([*BEFORE, *TURN, says("a8"), *BEHIND])
+    anew = given(*BEFORE, says("a8"), *BEHIND)
+    found = find_units(anew, held, FORM, Heading())
+    assert spans(found)[3:] == [(6, 7, 3, 4), (7, 8, 4, 5), (8, 9, 5, 6)]
+    other = given(*BEFORE[:2], says("u9"), *DIVIDED)
+    found = find_units(other, held, FORM, Heading())
+    assert spans(found) == [(0, 1, 0, 1), (1, 2, 1, 2), (5, 6, 6, 7)]
+    stopped = given(*BEFORE, *DIVIDED[:2], *BEHIND)
+    found = find_units(stopped, held, FORM, Heading())
+    assert (3, 4, 3, 5) in spans(found)
+    held = PurgedTurn([*BEFORE, *TURN, *BEHIND])
+    short = given(*BEFORE, TURN[2], *BEHIND)
+    last, _ = align_from_start(short, held, FORM, Heading(), is_last=True)
+    left_out = [(3, 4, 3, 3), (4, 5, 3, 3)]
+    assert spans(last)[3:] == [*left_out, (5, 6, 3, 4), (6, 7, 4, 5), (7, 8, 5, 6)]
 
 
 def test_a_prompt_that_stands_beside_the_messages_is_found_again() -> None:

@@ -372,6 +372,7 @@ def test_a_client_that_cut_its_beginning_off_is_followed(proxy: Proxy) -> None:
 
 
 def test_a_purge_takes_what_was_answered_with_it(proxy: Proxy) -> None:
+    """What the model noted remains; its call, and what its client sends of the turn, don't."""
     proxy.provider.script = [Said("", calls=(NOTE,)), Said("Noted.")]
     ask(proxy, "Note the boats")
     session = proxy.session()["id"]
@@ -379,7 +380,10 @@ def test_a_purge_takes_what_was_answered_with_it(proxy: Proxy) -> None:
         "/api/tools/remove_group", json={"session_id": session, "group_id": 1}
     ).raise_for_status()
     ask(proxy, "Note the boats", {"role": "assistant", "content": "Noted."}, "Thanks")
-    assert b"Boats: 21." not in proxy.provider.last.body
+    layer, *sent = proxy.provider.last.json["messages"]
+    assert layer["role"] == "system"
+    assert sent == [{"role": "user", "content": "Thanks"}]
+    assert "Note the boats" not in str(proxy.messages())
 
 
 # Behind a response that is only named
