@@ -71,6 +71,27 @@ def find_units(
     return _without_stray(units, given, held)
 
 
+def find_repeated(
+    given: GivenMessages,
+    last: HeldSession,
+    units: Sequence[Unit],
+    form: RequestForm,
+    heading: Heading,
+) -> tuple[list[Unit], int] | None:
+    """Units for everything in `last`, which the client sent last, and how many messages they cover.
+
+    A reply may say the same as one that the client left out, as of a request that was sent again,
+    and only ids that its form lacks tell them apart. `units` are those in all originals. None if
+    the client left out something, changed something, or sends again what it had left out.
+    """
+    found = find_units(given, last, form, heading)
+    count = found[-1].end if found else 0
+    is_all = sum(one.last - one.first for one in found) == len(last.digests)
+    is_only = sum(one.end - one.start for one in found) == count
+    has_more = any(one.end > count for one in units)
+    return (found, count) if is_all and is_only and not has_more else None
+
+
 def _match_digests(
     sent: Sequence[bytes], kept: Sequence[bytes], replies: Sequence[bool]
 ) -> Sequence[tuple[int, int]]:

@@ -24,7 +24,7 @@ from operations.domain.forwarding.alignment import (
     resolve_units,
 )
 from operations.domain.forwarding.call_ids import with_held_ids, with_renamed_results
-from operations.domain.forwarding.finding import find_units
+from operations.domain.forwarding.finding import find_repeated, find_units
 from operations.domain.forwarding.gaps import with_questions_anew
 from operations.domain.forwarding.plan import RequestPlan, extension, plan
 from operations.domain.log.entry import RecordedEdit
@@ -216,7 +216,14 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
             for key, one in zip(every.keys, every.digests, strict=True)
             if key not in there
         )
-    if found := _followed(session, inbound, given, last, absent):
+    form, heading = REQUESTS[inbound.format], _heading(session)
+    units = list[Unit]()
+    found = _followed(session, inbound, given, last, absent)
+    if found is None:
+        units = find_units(given, every, form, heading)
+        if last is not every:
+            found = find_repeated(given, last, units, form, heading)
+    if found is not None:
         units, known = found
         said = _said(given, units, last)
         own, given = given, with_held_ids(given, last, units)
@@ -226,8 +233,6 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
         return RequestAlignment(
             with_renamed_results(made, own, given), given, said=said
         )
-    form, heading = REQUESTS[inbound.format], _heading(session)
-    units = find_units(given, every, form, heading)
     own, given = given, with_held_ids(given, every, units)
     quotes = side_calls.quotes_reply(given.messages, _last_replies(session, last.keys))
     made = plan(given, every.roles, log, units, quotes=quotes)

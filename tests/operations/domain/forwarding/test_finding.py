@@ -7,7 +7,7 @@ from operations.domain.forwarding.alignment import (
     Unit,
     align_from_start,
 )
-from operations.domain.forwarding.finding import find_units
+from operations.domain.forwarding.finding import find_repeated, find_units
 from tests.operations.support.builders import digest as digest_of_range
 from threads.domain.body import digest, tombstone_of
 from threads.domain.formats import REQUESTS
@@ -131,6 +131,31 @@ def test_only_what_answers_a_purged_question_is_taken_for_a_purged_answer() -> N
     last, _ = align_from_start(short, held, FORM, Heading(), is_last=True)
     left_out = [(3, 4, 3, 3), (4, 5, 3, 3)]
     assert spans(last)[3:] == [*left_out, (5, 6, 3, 4), (6, 7, 4, 5), (7, 8, 5, 6)]
+
+
+def test_of_two_answers_that_say_the_same_the_last_one_is_sent_again() -> None:
+    """Only the ids of calls tell them apart, and Gemini's calls have none."""
+
+    def calls(id_: str) -> Message:
+        return Message(role=Role.ASSISTANT, parts=(ToolCall(id_, "look", {}),))
+
+    def repeated(*messages: Message) -> tuple[list[Unit], int] | None:
+        sent = given(*messages)
+        units = find_units(sent, HeldMessages(held), form, Heading())
+        return find_repeated(sent, last, units, form, Heading())
+
+    form = REQUESTS["gemini"]
+    held = [says("u0"), calls("a"), says("u2"), calls("b"), calls("c")]
+    last = HeldMessages([held[0], held[1], held[4]])
+    found = repeated(held[0], calls("x"), calls("y"), says("u9"))
+    assert found is not None
+    units, count = found
+    assert spans(units) == [(0, 1, 0, 1), (1, 2, 1, 2), (2, 3, 2, 3)]
+    assert count == 3
+    assert repeated(held[0], calls("x")) is None
+    assert repeated(held[0], says("u9"), calls("x"), calls("y")) is None
+    assert repeated(held[0], calls("x"), calls("y"), held[2]) is None
+    assert repeated(says("u9")) is None
 
 
 def test_a_prompt_that_stands_beside_the_messages_is_found_again() -> None:

@@ -9,21 +9,32 @@ import pytest
 from contextstudio.accounts.models import Project, User
 from operations.forwarding.proxy import sessions
 from operations.forwarding.proxy.incoming import Incoming, ProxiedRequest
-from operations.forwarding.proxy.recording import Exchange, Outcome, record_outcome
+from operations.forwarding.proxy.recording import (
+    Exchange,
+    Outcome,
+    record_outcome,
+    record_reply,
+)
 from operations.forwarding.proxy.replies import ReplyReader
 from operations.forwarding.proxy.rewriting import rewrite
 from operations.forwarding.proxy.routes import RequestKind, Route, route_of
 from operations.forwarding.proxy.tools.answering import settle
 from operations.forwarding.proxy.tools.offering import Offer
 from operations.forwarding.upstreams.services import WireProvider, target_of
+from operations.log.selectors import load_history
 from operations.models import AnsweredCalls, ScratchpadVersion
 from tests.people import caller
+from threads.domain.message import Message, Role
+from threads.domain.part import Text, ToolCall, ToolResult
 from threads.models import Session
 from threads.sessions.services import NewSession, create_session
+from threads.store.originals import load_recorded_at
 
+from .conftest import Ask
 from .forms import Said, answer_of
 
 PATH = "/v1/chat/completions"
+GEMINI = "/v1beta/models/g:generateContent"
 HELLO = b'{"model": "m", "messages": [{"role": "user", "content": "Hello"}]}'
 NOTE = ("manage_scratchpad", {"action": "append", "content": "Boats: 21."})
 LOOK = ("look_around", {})
@@ -128,3 +139,35 @@ def test_a_session_that_two_requests_name_first_is_that_of_both(
     sent = rewrite(ProxiedRequest(who, project, target, route, incoming))
     assert sent.exchange is not None
     assert sent.exchange.session_id == made.pk
+
+
+@pytest.mark.django_db
+def test_the_same_answer_to_a_question_asked_again_is_the_one_its_client_has(
+    ask: Ask,
+) -> None:
+    """Gemini's calls have no ids that would tell the two answers apart."""
+
+    def answered(call_id: str) -> None:
+        sent = ask(GEMINI, {"contents": contents}, "boats")
+        parts = Text("I look."), ToolCall(call_id, "look", {})
+        assert sent.exchange is not None
+        record_reply(sent.exchange, [Message(role=Role.ASSISTANT, parts=parts)])
+
+    contents: list[Any] = [{"role": "user", "parts": [{"text": "How many boats?"}]}]
+    answered("call_a_1")
+    answered("call_b_1")
+    calls = [{"text": "I look."}, {"functionCall": {"name": "look", "args": {}}}]
+    result = {"name": "look", "response": {"output": "21"}}
+    contents += [
+        {"role": "model", "parts": calls},
+        {"role": "user", "parts": [{"functionResponse": result}]},
+    ]
+    for _ in range(2):
+        sent = ask(GEMINI, {"contents": contents}, "boats")
+        assert json.loads(sent.body)["contents"] == contents
+    session = Session.objects.get()
+    (left_out,) = load_history(session).log.client_edits
+    assert left_out.edit.targets == ("m1",)
+    (part,) = load_recorded_at(session, [3])[3].parts
+    assert isinstance(part, ToolResult)
+    assert part.call_id == "call_b_1"
