@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import ceil
 
-from threads.domain.part import Part, Text, ToolResult
+from threads.domain.part import Part, Text, ToolCall, ToolResult
 
 
 def words_of(parts: Sequence[Part]) -> str:
@@ -32,6 +32,17 @@ def reworded(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
     if not waiting:
         return tuple(found)
     return (*parts, Text(text)) if text else tuple(parts)
+
+
+def condensed(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
+    """The parts of a message that says only this: nothing but its calls, and ids of results."""
+    kept = [
+        replace(part, content=()) if isinstance(part, ToolResult) else part
+        for part in parts
+        if isinstance(part, ToolCall | ToolResult)
+    ]
+    has_results = any(isinstance(part, ToolResult) for part in kept)
+    return reworded(kept if has_results else [Text(""), *kept], text)
 
 
 LINE = 100

@@ -10,7 +10,6 @@ from contextstudio.accounts.shape import RequestBody
 from operations.domain.log.operation import Condition, Edit, Tag, messages_of
 from operations.domain.text.wording import reworded
 from operations.domain.tree.leaf import MadeMessage
-from threads.domain.part import Text
 from threads.sessions.presentation import MessageData
 
 from .edit import ConditionArguments, TagNames, Words, made_messages
@@ -46,7 +45,7 @@ class AmendArguments(RequestBody):
                     raise Invalid(f"A {edit.kind} has no {field}.", at=[field])
                 changes["messages"] = (
                     tuple(
-                        MadeMessage(made.role, (Text(value),))
+                        MadeMessage(made.role, reworded(made.parts, value))
                         for made in messages_of(edit)
                     )
                     if isinstance(value, str)

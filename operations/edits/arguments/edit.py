@@ -25,7 +25,7 @@ from operations.domain.log.operation import (
     Snip,
     Tag,
 )
-from operations.domain.text.wording import reworded
+from operations.domain.text.wording import condensed, reworded
 from operations.domain.thread.thread import Thread
 from operations.domain.tree.leaf import MadeMessage
 from operations.messages.names import keys_named
@@ -317,8 +317,11 @@ class CondenseArguments(EditArguments):
         except Invalid as error:
             error.at = ("target",)
             raise
+        parts: tuple[Part, ...] = (Text(self.text),)
+        for now in MessageReader(session, thread).effective([self.target]).values():
+            parts = condensed(now.parts, self.text)
         return Condense(
             targets=(self.target,),
-            messages=(MadeMessage(role, (Text(self.text),)),),
+            messages=(MadeMessage(role, parts),),
             condition=self._condition(self.tags),
         )

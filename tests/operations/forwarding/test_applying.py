@@ -319,3 +319,31 @@ def test_a_purged_answer_stays_purged_when_its_client_writes_it_in_another_form(
     operations = get(agent, f"/api/sessions/{session_id}/operations")["operations"]
     assert [one["type"] for one in operations] == ["snip"]
     assert get(agent, f"/api/sessions/{session_id}")["message_count"] == 7
+
+
+def test_what_is_condensed_stays_the_call_and_the_result_that_it_is(
+    agent: Client,
+) -> None:
+    """Otherwise a stand-in is sent for the result, and its text as if the user had said it."""
+    called = calling("a")
+    called["tool_calls"] += calling("b")["tool_calls"]
+    called["content"] = "I look for them, as you asked me to."
+    sent = [*said(2), called, result_of("a"), result_of("b")]
+    session_id = make_session(agent, sent)
+    path = f"/api/sessions/{session_id}/apply"
+    operate(agent, session_id, "condense", target="m2", text="I look.")
+    made = operate(agent, session_id, "condense", target="m3", text="short")
+    shorter = {**called, "content": "I look."}
+
+    def result_says(text: str) -> None:
+        messages = post(agent, path, {"messages": sent})["messages"]
+        assert messages[2:] == [
+            shorter,
+            result_of("a") | {"content": text},
+            result_of("b"),
+        ]
+
+    result_says("short")
+    amend = f"/api/operations/{made['operation_id']}/amend"
+    post(agent, amend, {"text": "shorter"})
+    result_says("shorter")

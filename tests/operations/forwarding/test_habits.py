@@ -141,7 +141,8 @@ class Watched:
             if body["type"] in ("snip", "digest", "revise", "condense"):
                 snipped |= sent.intersection(keys)
         words = {key: word for word, key in known.items()}
-        assert not [words[key] for key in snipped if words[key] in out]
+        said = re.sub(r"call-w\d{3}", "", out)  # a condensed call keeps its id
+        assert not [words[key] for key in snipped if words[key] in said]
         assert not [secret for secret in self.secrets if secret in out]
 
 

@@ -7,6 +7,7 @@ from operations.domain.text.wording import (
     CAPPED,
     LINE,
     SHOWN,
+    condensed,
     first_lines,
     reworded,
     words_of,
@@ -45,6 +46,19 @@ def test_of_several_results_none_goes() -> None:
 def test_a_message_without_words_gets_some() -> None:
     assert reworded((CALL,), "why") == (CALL, Text("why"))
     assert reworded((CALL,), "") == (CALL,)
+
+
+def test_what_is_condensed_keeps_its_calls_and_the_ids_of_its_results() -> None:
+    assert condensed((Thinking("hm"), Text("a"), PICTURE), "c") == (Text("c"),)
+    assert condensed((CALL,), "c") == (Text("c"), CALL)
+    results = (
+        ToolResult("1", (Text("out"), PICTURE), "bash", True),
+        ToolResult("2", ()),
+    )
+    assert condensed((*results, Text("b")), "c") == (
+        ToolResult("1", (Text("c"),), "bash", True),
+        ToolResult("2", ()),
+    )
 
 
 @given(st.text(min_size=1))
