@@ -317,9 +317,8 @@ class CondenseArguments(EditArguments):
         except Invalid as error:
             error.at = ("target",)
             raise
-        parts: tuple[Part, ...] = (Text(self.text),)
-        for now in MessageReader(session, thread).effective([self.target]).values():
-            parts = condensed(now.parts, self.text)
+        now = MessageReader(session, thread).effective([self.target]).get(self.target)
+        parts = condensed(now.parts if now else (), self.text)
         return Condense(
             targets=(self.target,),
             messages=(MadeMessage(role, parts),),
