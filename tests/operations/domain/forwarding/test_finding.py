@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import pytest
+
 from operations.domain.forwarding.alignment import (
     GivenMessages,
     Unit,
@@ -104,13 +106,15 @@ def given(*messages: Message) -> GivenMessages:
     return GivenMessages(messages, said.__getitem__)
 
 
-def test_a_purged_answer_is_known_in_another_form() -> None:
+@pytest.mark.parametrize("format", REQUESTS)
+def test_a_purged_answer_is_known_in_another_form(format: str) -> None:
     """Or what was destroyed would be recorded anew, as words that the client put in."""
+    form = REQUESTS[format]
     held = PurgedTurn([*BEFORE, *TURN, *BEHIND])
     sent = given(*BEFORE, *DIVIDED, *BEHIND)
-    found = find_units(sent, held, FORM, Heading())
+    found = find_units(sent, held, form, Heading())
     assert spans(found)[3:] == [(3, 5, 3, 6), (5, 6, 6, 7), (6, 7, 7, 8), (7, 8, 8, 9)]
-    last, count = align_from_start(sent, held, FORM, Heading(), is_last=True)
+    last, count = align_from_start(sent, held, form, Heading(), is_last=True)
     assert count == 9
     assert spans(last)[3:] == [(3, 6, 3, 7), (6, 7, 7, 8), (7, 8, 8, 9)]
 
