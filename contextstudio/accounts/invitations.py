@@ -12,7 +12,8 @@ from .domain.caller import Caller
 from .domain.rights import ProjectRole, Right
 from .models import Invitation, Membership, Project, User
 from .selectors import caller_of_user, require
-from .services import audit, create_user, hashed_password
+from .services import audit, create_user
+from .sign_in.passwords import hashed_password
 
 LIFETIME = timedelta(days=7)
 _PURPOSE = "invitation "

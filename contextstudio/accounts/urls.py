@@ -20,6 +20,16 @@ urlpatterns = [
         projects.remove_member,
         name="remove_member",
     ),
+    path(
+        "settings/projects/<slug:slug>/rename",
+        projects.rename_project,
+        name="rename_project",
+    ),
+    path(
+        "settings/projects/<slug:slug>/delete",
+        projects.delete_project,
+        name="delete_project",
+    ),
     path("settings/projects/<slug:slug>/invite", invitations.invite, name="invite"),
     path(
         "settings/projects/<slug:slug>/invitations/<int:invitation_id>/withdraw",

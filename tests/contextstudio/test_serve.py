@@ -241,7 +241,9 @@ def test_a_killed_server_starts_again(start_server: StartServer) -> None:
 def test_a_second_server_on_the_same_data_is_kept_out(server: Server) -> None:
     changes = {"CONTEXTSTUDIO_DATA_DIR": str(server.folder), "PORT": "0"}
     sentence = refused(**changes)
-    assert sentence.startswith("Another ContextStudio server (process ")
+    assert server.process is not None
+    number = server.process.pid  # not that of an earlier start
+    assert sentence.startswith(f"Another ContextStudio server (process {number}) ")
     assert str(server.folder) in sentence
 
 

@@ -25,7 +25,8 @@ from contextstudio.accounts.selectors import (
 from contextstudio.accounts.shape import RequestBody
 
 router = Router()
-_MEMBERS = "/projects/{str:slug}/members"
+_PROJECT = "/projects/{str:slug}"
+_MEMBERS = f"{_PROJECT}/members"
 
 
 class ProjectIn(RequestBody):
@@ -35,6 +36,12 @@ class ProjectIn(RequestBody):
         min_length=1, max_length=64, description="Letters, digits, `-` and `_`."
     )
     name: str = Field("", max_length=150, description="By default the slug.")
+
+
+class ProjectNameIn(RequestBody):
+    """Another name of a project."""
+
+    name: str = Field(min_length=1, max_length=150)
 
 
 class ProjectOut(Schema):
@@ -111,6 +118,41 @@ def create_project(request: HttpRequest, body: ProjectIn) -> Status[Any]:
     made = services.create_project(caller, slug=body.slug, name=name)
     answer = {**_project(caller, made), "rights": list(Right)}
     return Status(201, answer)
+
+
+@router.patch(
+    _PROJECT,
+    response=ProjectOut,
+    tags=["projects"],
+    operation_id="accounts_api_rename_project",
+    summary="Rename a project",
+)
+def rename_project(
+    request: HttpRequest, slug: str, body: ProjectNameIn
+) -> dict[str, Any]:
+    """Change a project's name. Its slug stays. Needs the right to administer."""
+    caller = caller_of(request)
+    project = get_project(caller, slug, Right.ADMIN)
+    services.rename_project(caller, project, body.name.strip())
+    return _project(caller, project)
+
+
+@router.delete(
+    _PROJECT,
+    response={204: None},
+    tags=["projects"],
+    operation_id="accounts_api_delete_project",
+    summary="Delete a project",
+)
+def delete_project(request: HttpRequest, slug: str) -> Status[Any]:
+    """Delete a project without sessions, with its memos, keys and settings.
+
+    Only an owner can. While it has sessions (deleted ones count until they are purged) or jobs
+    that are not finished, this returns 409.
+    """
+    caller = caller_of(request)
+    services.delete_project(caller, get_project(caller, slug, Right.ADMIN))
+    return Status(204, None)
 
 
 @router.get(

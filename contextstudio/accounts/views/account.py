@@ -17,6 +17,7 @@ from contextstudio.accounts.domain.errors import (
     Unauthenticated,
 )
 from contextstudio.accounts.models import User
+from contextstudio.accounts.sign_in import passwords
 
 from .forms import field_of
 from .sign_in import place_of
@@ -88,20 +89,20 @@ def change_password(request: HttpRequest) -> HttpResponse:
         return _page(request, user, password=form)
     try:
         if user.has_usable_password():
-            services.check_password(
+            passwords.check_password(
                 request,
                 username=user.username,
                 password=form.cleaned_data["current"],
                 **place_of(request),
             )
-        new = services.hashed_password(form.cleaned_data["new"], user, at="new")
+        new = passwords.hashed_password(form.cleaned_data["new"], user, at="new")
     except Unauthenticated:
         form.add_error("current", "This is not your current password.")
         return _page(request, user, password=form)
     except DomainError as refusal:
         form.add_error(field_of(refusal, form), refusal.message)
         return _page(request, user, password=form, status=refusal.status)
-    services.set_password(user, new)
+    passwords.set_password(user, new)
     update_session_auth_hash(request, user)
     messages.success(request, "The password is set. Other browsers are signed out.")
     return redirect("accounts:account")

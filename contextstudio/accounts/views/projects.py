@@ -11,7 +11,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from contextstudio.accounts import services
 from contextstudio.accounts.authentication import caller_of
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import Conflict, DomainError, NotFound
+from contextstudio.accounts.domain.errors import (
+    Conflict,
+    DomainError,
+    Invalid,
+    NotFound,
+)
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.domain.storable import storable
 from contextstudio.accounts.invitations import LIFETIME, list_invitations
@@ -49,6 +54,12 @@ class ProjectForm(forms.Form):
         label="Short name",
         help_text="Used in addresses and by the API: letters, digits, - and _.",
     )
+
+
+class ProjectNameForm(forms.Form):
+    """Another name of a project."""
+
+    name = forms.CharField(max_length=150)
 
 
 class MemberForm(forms.Form):
@@ -148,11 +159,12 @@ def project_page(
     *,
     form: MemberForm | None = None,
     invitation: InvitationForm | None = None,
+    name: ProjectNameForm | None = None,
     link: str = "",
 ) -> HttpResponse:
     """A project's members and invitations; a new link is shown only this once."""
     may_administer = caller.may(Right.ADMIN, found.pk)
-    is_wrong = any(one is not None and one.errors for one in (form, invitation))
+    is_wrong = any(one is not None and one.errors for one in (form, invitation, name))
     query = storable(request.GET.get("q", "").strip()[:_MAX_LENGTH])
     cursor = request.GET.get("cursor", "")
     members = list_members(found, words=query, cursor=cursor, limit=SHOWN_MEMBERS)
@@ -169,6 +181,9 @@ def project_page(
         "invitations": list_invitations(found) if may_administer else [],
         "invitation_form": invitation or InvitationForm(auto_id="invite_%s"),
         "form_id": new_form_id(),
+        "name_form": name
+        or ProjectNameForm(initial={"name": found.name}, auto_id="project_%s"),
+        "sessions_count": services.project_sessions(found) if may_administer else 0,
         "link": link,
         "days": LIFETIME.days,
     }
@@ -191,6 +206,37 @@ def remove_member(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("accounts:projects")
     messages.success(request, f"{user} is no longer a member.")
     return _back(request, slug)
+
+
+@require_POST
+def rename_project(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change a project's name."""
+    caller = caller_of(request)
+    found = get_project(caller, slug, Right.ADMIN)
+    form = ProjectNameForm(request.POST, auto_id="project_%s")
+    if form.is_valid():
+        try:
+            services.rename_project(caller, found, form.cleaned_data["name"])
+        except Invalid as refusal:
+            form.add_error(field_of(refusal, form), refusal.message)
+    if form.errors:
+        found.refresh_from_db()
+        return project_page(request, caller, found, name=form)
+    messages.success(request, f"The project is now called {found.name}.")
+    return redirect("accounts:project", slug)
+
+
+@require_POST
+def delete_project(request: HttpRequest, slug: str) -> HttpResponse:
+    """Delete a project that has no sessions."""
+    caller = caller_of(request)
+    found = get_project(caller, slug, Right.ADMIN)
+    try:
+        services.delete_project(caller, found)
+    except Conflict as refusal:
+        return _refused(request, slug, refusal)
+    messages.success(request, f"Deleted the project {found.name}.")
+    return redirect("accounts:projects")
 
 
 def _refused(request: HttpRequest, slug: str, refusal: DomainError) -> HttpResponse:

@@ -8,9 +8,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
 from contextstudio.accounts.models import User
+from contextstudio.accounts.sign_in import links, passwords, tries
 
 _KNOWN_BROWSER = "contextstudio_browser"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -39,7 +39,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
-            user = services.sign_in(
+            user = passwords.sign_in(
                 request,
                 **form.cleaned_data,
                 **place_of(request),
@@ -61,8 +61,8 @@ def sign_in_with_link(request: HttpRequest, token: str) -> HttpResponse:
     """
     try:
         if request.method == "POST":
-            return let_in(request, services.redeem_sign_in_link(token))
-        user = services.open_sign_in_link(token)
+            return let_in(request, links.redeem_sign_in_link(token))
+        user = links.open_sign_in_link(token)
     except Unauthenticated as refusal:
         if request.user.is_authenticated:
             return redirect("/")
@@ -83,7 +83,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def place_of(request: HttpRequest) -> dict[str, str]:
-    """Where somebody tries a password, as `services.check_password` counts the tries."""
+    """Where somebody tries a password, as `passwords.check_password` counts the tries."""
     return {
         "address": request.META.get("REMOTE_ADDR", ""),
         "browser": request.COOKIES.get(_KNOWN_BROWSER, ""),
@@ -99,8 +99,8 @@ def let_in(request: HttpRequest, user: User) -> HttpResponse:
     answer = redirect(target if safe else "/")
     answer.set_cookie(
         _KNOWN_BROWSER,
-        services.known_browser(user),
-        max_age=services.KNOWN_FOR,
+        tries.known_browser(user),
+        max_age=tries.KNOWN_FOR,
         path="/sign-in",
         secure=request.is_secure(),
         httponly=True,

@@ -25,6 +25,7 @@ from contextstudio.accounts import idempotency, services
 from contextstudio.accounts.domain.errors import DomainError
 from contextstudio.accounts.jobs.workers import Workers
 from contextstudio.accounts.server_address import address_of, stored_address
+from contextstudio.accounts.sign_in.links import create_sign_in_link
 from contextstudio.database.outages import connect_once, unusable
 from contextstudio.database.versions import is_newer
 from threads import tokens
@@ -83,7 +84,7 @@ class Command(BaseCommand):
             if first_start:
                 call_command("load_demo", verbosity=0)
             idempotency.forget_claims()
-            token = services.create_sign_in_link(owner)
+            token = create_sign_in_link(owner)
         except DatabaseError as error:
             raise CannotStart(unusable(error)) from error
         return f"Sign in: {_address(listener)}/sign-in/{token}"
@@ -197,9 +198,8 @@ def _only_server(data_dir: Path) -> Iterator[None]:
         # The lock is on the file; its content is only for the next process's message, so a full
         # disk is no reason not to start.
         with contextlib.suppress(OSError):
-            own_number = str(os.getpid()).encode()
-            os.pwrite(file.fileno(), own_number, 0)
-            os.truncate(file.fileno(), len(own_number))
+            os.truncate(file.fileno(), 0)
+            os.write(file.fileno(), str(os.getpid()).encode())
         yield
 
 

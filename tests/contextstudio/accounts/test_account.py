@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from contextstudio.accounts import services
 from contextstudio.accounts.models import AuditEntry, SignInLink, User
+from contextstudio.accounts.sign_in import tries
+from contextstudio.accounts.sign_in.links import create_sign_in_link
 
 OLD, NEW = "quayside 4711 lanterns", "harbour 1174 lamps"
 PATH = "/settings/account/"
@@ -48,7 +49,7 @@ def test_another_password_signs_out_all_other_browsers(member: User) -> None:
 
 
 def test_another_password_ends_unused_sign_in_links(member: User) -> None:
-    token = services.create_sign_in_link(member)
+    token = create_sign_in_link(member)
     signed_in(member).post(PASSWORD, {"current": OLD, "new": NEW})
     assert not SignInLink.objects.exists()
     assert Client().get(f"/sign-in/{token}").status_code == 410
@@ -79,7 +80,7 @@ def test_tries_of_the_current_password_are_counted(
     member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As those of signing in are: an unlocked screen is no place to guess it."""
-    monkeypatch.setattr(services, "_ONE_MORE_TRY", timedelta(days=1))
+    monkeypatch.setattr(tries, "_ONE_MORE_TRY", timedelta(days=1))
     here = signed_in(member)
     for _ in range(10):
         assert here.post(PASSWORD, {"current": "guess", "new": NEW}).status_code == 422

@@ -9,9 +9,17 @@ from django.test import Client
 
 from contextstudio.accounts.domain.errors import Forbidden, NotFound
 from contextstudio.accounts.domain.rights import ProjectRole, Right
-from contextstudio.accounts.models import AuditEntry, Membership, Project, User
+from contextstudio.accounts.models import (
+    ApiKey,
+    AuditEntry,
+    Job,
+    Membership,
+    Project,
+    User,
+)
 from contextstudio.accounts.services import set_member
 from contextstudio.accounts.views import projects as page_of_projects
+from tests.operations.support.rest import make_session
 from tests.people import caller, client_of
 
 
@@ -316,3 +324,79 @@ def test_members_are_found_by_either_of_their_names_and_changed_where_they_were_
     gone = client.post(unescape(action), {"username": "viewer"}, follow=True)
     assert gone.redirect_chain == [(f"{page}?q=harbour", 302)]
     assert "viewer" not in roles(project)
+
+
+def test_a_project_gets_another_name_and_keeps_its_slug(
+    project: Project, owner: User
+) -> None:
+    client, body = signed_in(owner), {"name": " Harbour "}
+    path = f"/api/projects/{project.slug}"
+    renamed = client.patch(path, body, content_type="application/json")
+    assert (renamed.status_code, renamed.json()["name"]) == (200, "Harbour")
+    assert renamed.json()["slug"] == "demo"
+    page = f"/settings/projects/{project.slug}/"
+    told = client.post(f"{page}rename", {"name": "Quay"}, follow=True)
+    assert "The project is now called Quay." in told.content.decode()
+    project.refresh_from_db()
+    assert (project.name, project.slug) == ("Quay", "demo")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 151, "a\0b"])
+def test_a_name_that_is_none_is_refused_at_its_field(
+    project: Project, owner: User, name: str
+) -> None:
+    client = signed_in(owner)
+    path = f"/api/projects/{project.slug}"
+    answer = client.patch(path, {"name": name}, content_type="application/json")
+    assert (answer.status_code, answer.json()["at"]) == (422, ["name"])
+    page = client.post(f"/settings/projects/{project.slug}/rename", {"name": name})
+    assert page.status_code == 422
+    assert 'id="project_name_error"' in page.content.decode()
+    project.refresh_from_db()
+    assert project.name == "Demonstration"
+
+
+def test_a_project_without_sessions_is_deleted_with_all_it_has(
+    project: Project, owner: User, viewer: User, stranger: User
+) -> None:
+    client = signed_in(owner)
+    client_of(owner, project)
+    memo = {"project": project.slug, "text": "Mind the tide."}
+    client.post("/api/memos", memo, content_type="application/json")
+    assert (
+        "Delete…" in client.get(f"/settings/projects/{project.slug}/").content.decode()
+    )
+    assert client.delete(f"/api/projects/{project.slug}").status_code == 204
+    assert [one.slug for one in Project.objects.all()] == ["other"]
+    assert not ApiKey.objects.exists()
+    assert client.get(f"/api/projects/{project.slug}/members").status_code == 404
+    assert User.objects.filter(pk=viewer.pk).exists()
+    (entry,) = AuditEntry.objects.filter(action="project.delete")
+    assert (entry.actor, entry.project_id) == (f"user:{owner.pk}", None)
+
+
+def test_a_project_with_sessions_or_unfinished_jobs_is_not_deleted(
+    project: Project, owner: User, agent: Client
+) -> None:
+    client, page = signed_in(owner), f"/settings/projects/{project.slug}/"
+    session_id = make_session(agent, 2)
+    client.delete(f"/api/sessions/{session_id}")
+    answer = client.delete(f"/api/projects/{project.slug}")
+    assert (answer.status_code, answer.json()["code"]) == (409, "has_sessions")
+    assert answer.json()["sessions"] == 1
+    shown = client.get(page).content.decode()
+    assert "1 session</a>, deleted ones included" in shown and "Delete…" not in shown
+    client.post(f"/sessions/{session_id}/purge")
+    job = Job.objects.create(project=project, actor="system", kind="import")
+    told = client.post(f"{page}delete", follow=True).content.decode()
+    assert "A job of Demonstration is not finished." in told
+    job.delete()
+    told = client.post(f"{page}delete", follow=True).content.decode()
+    assert "Deleted the project Demonstration." in told
+    assert not Project.objects.exists()
+
+
+def test_a_key_deletes_no_project(project: Project, agent: Client) -> None:
+    answer = agent.delete(f"/api/projects/{project.slug}")
+    assert answer.status_code == 403
+    assert Project.objects.exists()

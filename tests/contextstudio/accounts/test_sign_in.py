@@ -13,7 +13,8 @@ from contextstudio.accounts import services
 from contextstudio.accounts.domain.errors import Conflict, Unauthenticated
 from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.models import Membership, Project, SignInLink, User
-from contextstudio.accounts.services import take_token
+from contextstudio.accounts.sign_in import links, tries
+from contextstudio.accounts.sign_in.tries import take_token
 
 PASSWORD = "a long enough password"
 
@@ -26,7 +27,7 @@ def owner_with_password(owner: User) -> User:
 
 
 def test_a_link_signs_in_once(client: Client, owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     answer = client.post(f"/sign-in/{token}")
     assert (answer.status_code, answer["Location"]) == (302, "/")
     assert client.session["_auth_user_id"] == str(owner.pk)
@@ -44,57 +45,57 @@ def test_a_browser_knows_which_field_takes_the_name_and_which_the_password(
 
 
 def test_who_is_signed_in_may_open_a_spent_link(client: Client, owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     client.post(f"/sign-in/{token}")
     assert client.get(f"/sign-in/{token}")["Location"] == "/"
     assert client.post(f"/sign-in/{token}")["Location"] == "/"
 
 
 def test_a_look_at_a_link_does_not_spend_it(client: Client, owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     for look in (client.get, client.head):
         assert look(f"/sign-in/{token}").status_code == 200
         assert "_auth_user_id" not in client.session
     assert "signs you in as owner" in client.get(f"/sign-in/{token}").content.decode()
-    assert services.redeem_sign_in_link(token) == owner
+    assert links.redeem_sign_in_link(token) == owner
 
 
 def test_the_button_of_a_link_is_pushed_by_its_own_page_alone(owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     strict = Client(enforce_csrf_checks=True)
     assert strict.post(f"/sign-in/{token}").status_code == 403
-    assert services.redeem_sign_in_link(token) == owner
+    assert links.redeem_sign_in_link(token) == owner
 
 
 def test_a_link_ends_after_a_day_and_with_the_next_one(owner: User) -> None:
-    first, second = (services.create_sign_in_link(owner) for _ in range(2))
+    first, second = (links.create_sign_in_link(owner) for _ in range(2))
     with pytest.raises(Unauthenticated):
-        services.redeem_sign_in_link(first)
+        links.redeem_sign_in_link(first)
     SignInLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Unauthenticated):
-        services.redeem_sign_in_link(second)
+        links.redeem_sign_in_link(second)
 
 
 def test_a_link_of_one_who_left_is_dead(owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     owner.is_active = False
     owner.save()
     with pytest.raises(Unauthenticated):
-        services.redeem_sign_in_link(token)
+        links.redeem_sign_in_link(token)
 
 
 def test_the_token_is_not_in_the_database(owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     assert token not in str(list(SignInLink.objects.values_list()))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_who_use_a_link_at_once_one_gets_in(owner: User) -> None:
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
 
     def redeem(_: int) -> bool:
         try:
-            services.redeem_sign_in_link(token)
+            links.redeem_sign_in_link(token)
         except Unauthenticated:
             return False
         finally:
@@ -109,9 +110,9 @@ def test_what_spends_a_link_asks_its_row_alone(
     owner: User,
 ) -> None:
     """PostgreSQL doesn't ask a query within an update again once another changed the row."""
-    token = services.create_sign_in_link(owner)
+    token = links.create_sign_in_link(owner)
     with CaptureQueriesContext(connection) as asked:
-        services.redeem_sign_in_link(token)
+        links.redeem_sign_in_link(token)
     (update,) = [one["sql"] for one in asked if one["sql"].startswith("UPDATE")]
     assert "SELECT" not in update
 
@@ -174,7 +175,7 @@ def test_guessing_is_stopped_even_for_the_right_password(
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """No try comes back while a test takes its time."""
     for name in ("_ONE_MORE_TRY", "_ONE_MORE_FROM_ADDRESS"):
-        monkeypatch.setattr(services, name, timedelta(days=1))
+        monkeypatch.setattr(tries, name, timedelta(days=1))
 
 
 def guess(name: str, times: int, address: str, **cookies: str) -> list[int]:
@@ -202,7 +203,7 @@ def test_who_guesses_at_one_place_locks_out_nobody_elsewhere(
 def test_guesses_from_everywhere_are_stopped_but_not_a_browser_that_is_known(
     owner_with_password: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "_TRIES_PER_NAME", 20)
+    monkeypatch.setattr(tries, "_TRIES_PER_NAME", 20)
     at_home = Client()
     assert right("198.51.100.7", at_home) == 302
     for number in range(5):
@@ -214,7 +215,7 @@ def test_guesses_from_everywhere_are_stopped_but_not_a_browser_that_is_known(
 def test_an_office_behind_one_address_is_not_locked_out_by_one_in_it(
     owner_with_password: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "_TRIES_PER_ADDRESS", 30)
+    monkeypatch.setattr(tries, "_TRIES_PER_ADDRESS", 30)
     colleague = Client()
     assert right("192.0.2.1", colleague) == 302
     assert guess("owner", 40, "192.0.2.1")[-1] == 429
@@ -240,14 +241,14 @@ def test_signing_in_takes_no_try(owner_with_password: User) -> None:
 def test_addresses_of_one_subscriber_count_as_one(
     one: str, same: str, other: str
 ) -> None:
-    assert services._network(one) == services._network(same)
-    assert services._network(one) != services._network(other)
+    assert tries._network(one) == tries._network(same)
+    assert tries._network(one) != tries._network(other)
 
 
 def test_a_forged_mark_of_a_known_browser_counts_for_nothing(
     owner_with_password: User, stranger: User
 ) -> None:
-    theirs = services.known_browser(stranger)
+    theirs = tries.known_browser(stranger)
     for mark in ("x", theirs, theirs[:-1]):
         guess("owner", 10, "192.0.2.1", contextstudio_browser=mark)
     assert right("192.0.2.1") == 429

@@ -117,6 +117,13 @@ TABLE = (
     # REST: projects and who is in them.
     api_list("projects"),
     GatedRoute("POST", "api/projects", (401, *(201,) * 5, 401), {"slug": "new"}),
+    GatedRoute(
+        "PATCH",
+        "api/projects/demo",
+        (401, 404, 403, 403, 403, 200, 401),
+        {"name": "Another name"},
+    ),
+    GatedRoute("DELETE", "api/projects/demo", (401, 404, 403, 403, 403, 409, 401), {}),
     api_read("projects/demo/members"),
     GatedRoute(
         "POST",
@@ -372,6 +379,12 @@ TABLE = (
         {"username": "viewer", "role": "editor", "change": "1"},
         statuses=(403, 403, 403, 302),
     ),
+    form(
+        "settings/projects/demo/rename",
+        {"name": "Another name"},
+        statuses=(403, 403, 403, 302),
+    ),
+    form("settings/projects/demo/delete", statuses=(403, 403, 403, 302)),
     form(
         "settings/projects/demo/remove",
         {"username": "viewer"},

@@ -10,7 +10,7 @@ from django.test import Client
 
 from contextstudio.accounts.credentials import generate_key
 from contextstudio.accounts.models import User
-from contextstudio.accounts.services import create_sign_in_link
+from contextstudio.accounts.sign_in.links import create_sign_in_link
 from contextstudio.web.log_lines import LineFormatter
 
 pytestmark = pytest.mark.django_db

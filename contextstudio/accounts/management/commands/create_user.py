@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from contextstudio.accounts import services
 from contextstudio.accounts.domain.rights import ProjectRole
 from contextstudio.accounts.selectors import caller_of_user, project_named
+from contextstudio.accounts.sign_in.links import create_sign_in_link
 
 
 class Command(BaseCommand):
@@ -42,4 +43,4 @@ class Command(BaseCommand):
         user = services.create_user(options["username"], display_name=name)
         if project is not None and owner is not None:
             services.set_member(owner, project, user, ProjectRole(options["role"]))
-        self.stdout.write(f"/sign-in/{services.create_sign_in_link(user)}")
+        self.stdout.write(f"/sign-in/{create_sign_in_link(user)}")

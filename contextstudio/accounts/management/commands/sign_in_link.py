@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from contextstudio.accounts import services
 from contextstudio.accounts.selectors import user_named
+from contextstudio.accounts.sign_in.links import create_sign_in_link
 
 
 class Command(BaseCommand):
@@ -28,4 +29,4 @@ class Command(BaseCommand):
             user, _ = services.prepare_first_use()
         else:
             user = user_named(options["user"])
-        self.stdout.write(f"/sign-in/{services.create_sign_in_link(user)}")
+        self.stdout.write(f"/sign-in/{create_sign_in_link(user)}")

@@ -1,0 +1,1 @@
+"""Ways to sign in: one-time links and passwords, and what stops guessing."""
