@@ -29,9 +29,12 @@ SESSION_ID = "5d1f2f6e-0000-4000-8000-00000000feed"
 
 SKELETON = """() => [...document.querySelectorAll(
     "[id], [name], script, style, link, meta, base, form, iframe, article, section, dialog")]
-  .filter((one) => !one.closest("[hx-disable] *, svg *, tbody > tr + tr *"))
-  .map((one) => [one.localName, one.id, one.getAttribute("name")].join(" "))"""
-"""What the page is made of beside what a transcript says: its parts, their ids and names."""
+  .filter((one) => !one.closest("[hx-disable] *, svg *, #sessions > tr + tr, tbody > tr + tr *"))
+  .map((one) => [one.localName, one.id.replace(/^s-[0-9a-f-]{36}$/, "s-"),
+    one.getAttribute("name")].join(" "))"""
+"""What the page is made of beside what a transcript says: its parts, their ids and names.
+
+Rows of the list have the ids of their sessions."""
 
 STRANGE = """() => [...document.querySelectorAll("*")].flatMap((one) => {
   const inside = one.closest("[hx-disable] *");

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from operations.domain.context.compiling import (
-    joining_tokens,
-)
+from operations.domain.context.compiling import joining_tokens
 from operations.domain.context.step import Count
 from operations.domain.providers.request import Compiled, Outgoing
 from operations.domain.providers.turns import MADE, TurnPart
