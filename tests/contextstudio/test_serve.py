@@ -278,28 +278,19 @@ def test_a_database_that_can_not_be_opened_is_named(tmp_path: Path) -> None:
     assert "file is not a database" in sentence
 
 
-def test_a_database_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
+@pytest.mark.sqlite
+@pytest.mark.parametrize("command", [("serve",), ("create_project", "boats")])
+def test_a_database_server_that_does_not_answer_is_named(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """In one line, which says why."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     sentence = refused(
+        *command,
         CONTEXTSTUDIO_DATA_DIR=str(tmp_path),
         DATABASE_URL=f"postgresql://127.0.0.1:{port}/nothing",
         PORT="0",
-    )
-    assert re.fullmatch(
-        "The database nothing can't be used: connection .*: Connection refused.",
-        sentence,
-    )
-
-
-@pytest.mark.sqlite
-def test_a_command_without_a_database_server_says_only_why(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    sentence = refused(
-        *("create_project", "boats"),
-        CONTEXTSTUDIO_DATA_DIR=str(tmp_path),
-        DATABASE_URL=f"postgresql://127.0.0.1:{port}/nothing",
     )
     assert re.fullmatch(
         "The database nothing can't be used: connection .*: Connection refused.",

@@ -53,16 +53,16 @@ def check_password(
     return user
 
 
+@transaction.atomic
 def set_password(user: User, hashed: str) -> None:
     """Give a person another password, as `hashed_password` returns it.
 
     It ends their sessions in all browsers, and their unused sign-in links.
     """
-    with transaction.atomic():
-        user.password = hashed
-        user.save(update_fields=["password"])
-        SignInLink.objects.filter(user=user, used_at=None).delete()
-        audit(f"user:{user.pk}", "user.password", user.pk)
+    user.password = hashed
+    user.save(update_fields=["password"])
+    SignInLink.objects.filter(user=user, used_at=None).delete()
+    audit(f"user:{user.pk}", "user.password", user.pk)
 
 
 def hashed_password(password: str, user: User, *, at: str) -> str:

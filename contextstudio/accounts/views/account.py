@@ -74,7 +74,7 @@ def rename(request: HttpRequest) -> HttpResponse:
         services.rename_user(user, form.cleaned_data["display_name"])
     except DomainError as refusal:
         form.add_error(field_of(refusal, form), refusal.message)
-        return _page(request, _person(request), name=form)
+        return _page(request, user, name=form)
     messages.success(request, f"Others now see you as {user}.")
     return redirect("accounts:account")
 

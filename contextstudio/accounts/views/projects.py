@@ -220,7 +220,6 @@ def rename_project(request: HttpRequest, slug: str) -> HttpResponse:
         except Invalid as refusal:
             form.add_error(field_of(refusal, form), refusal.message)
     if form.errors:
-        found.refresh_from_db()
         return project_page(request, caller, found, name=form)
     messages.success(request, f"The project is now called {found.name}.")
     return redirect("accounts:project", slug)
