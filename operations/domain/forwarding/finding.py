@@ -40,9 +40,17 @@ number of these messages."""
 
 
 def find_units(
-    given: GivenMessages, held: HeldSession, form: RequestForm, heading: Heading
+    given: GivenMessages,
+    held: HeldSession,
+    form: RequestForm,
+    heading: Heading,
+    *,
+    left_out: AbstractSet[int] = frozenset(),
 ) -> list[Unit]:
-    """The units of all the client's messages that the session holds, in the order of both."""
+    """The units of all the client's messages that the session holds, in the order of both.
+
+    `left_out`: the indexes of the originals that the client didn't send last.
+    """
     units, start = align_from_start(given, held, form, heading)
     while (
         units and units[-1].start == units[-1].end and is_purged(held, units[-1].first)
@@ -59,7 +67,7 @@ def find_units(
         recorded_unit(given, place + start, index + first)
         for place, index in _match_digests(sent, held.digests[first:], replies)
     ]
-    anchors = _without_stray([*units, *anchors], given, held)[len(units) :]
+    anchors = _without_stray([*units, *anchors], given, held, left_out)[len(units) :]
     gaps = _Gaps(given, held, form, heading)
     for anchor in anchors:
         units += gaps.units(range(start, anchor.start), range(first, anchor.first))
@@ -68,7 +76,7 @@ def find_units(
     units += gaps.units(
         range(start, len(given.messages)), range(first, len(held.digests))
     )
-    return _without_stray(units, given, held)
+    return _without_stray(units, given, held, left_out)
 
 
 def find_repeated(
@@ -123,14 +131,23 @@ def _held_digest(given: bytes, known: AbstractSet[bytes]) -> bytes:
 
 
 def _without_stray(
-    units: Sequence[Unit], given: GivenMessages, held: HeldSession
+    units: Sequence[Unit],
+    given: GivenMessages,
+    held: HeldSession,
+    left_out: AbstractSet[int],
 ) -> list[Unit]:
     """The units, except for short texts that are matched away from their neighbours.
 
     Somebody who says "Go on." again after something else says it anew: if it were taken for the
     first one, it would be folded or hidden like that one. It is kept if the reply to it directly
-    follows.
+    follows. Originals that the client left out before don't stand between neighbours.
     """
+
+    def next_sent(index: int) -> int:
+        while index in left_out:
+            index += 1
+        return index
+
     replies = {
         unit.start
         for unit in units
@@ -142,11 +159,14 @@ def _without_stray(
     begins.add((len(given.messages), len(held.digests)))
     ends = {(unit.end, unit.last) for unit in units}
     ends |= {(0, 0), (_lead(given.messages), held.lead)}
+    ends |= {(end, next_sent(last)) for end, last in ends}
     return [
         unit
         for unit in units
         if (unit.start, unit.first) in ends
-        or (unit.end, unit.last) in begins
+        or not begins.isdisjoint(
+            ((unit.end, unit.last), (unit.end, next_sent(unit.last)))
+        )
         or unit.end in replies
         or not all(map(_is_short, given.messages[unit.start : unit.end]))
     ]

@@ -207,20 +207,18 @@ def _align(session: Session, inbound: Inbound, log: Log) -> RequestAlignment:
     """
     given, count = read_given(session, inbound, 0), session.message_count
     every = HeldMessages(session, log, [original_key(index) for index in range(count)])
-    last, absent = every, frozenset[bytes]()
+    last, left_out = every, set[int]()
     if log.client_edits:
         last = HeldMessages(session, log, sent_keys(count, log), every)
         there = set(last.keys)
-        absent = frozenset(
-            one
-            for key, one in zip(every.keys, every.digests, strict=True)
-            if key not in there
-        )
+        left_out = {at for at, key in enumerate(every.keys) if key not in there}
+    digests = every.digests
+    absent = frozenset(digests[index] for index in left_out)
     form, heading = REQUESTS[inbound.format], _heading(session)
     units = list[Unit]()
     found = _followed(session, inbound, given, last, absent)
     if found is None:
-        units = find_units(given, every, form, heading)
+        units = find_units(given, every, form, heading, left_out=left_out)
         if last is not every:
             found = find_repeated(given, last, units, form, heading)
     if found is not None:

@@ -270,6 +270,22 @@ def test_an_operation_waits_where_its_message_moves_among_those_that_a_client_pu
     assert again["suspended"] == []
 
 
+def test_a_short_reply_that_was_asked_for_again_is_known_once_its_next_question_changes(
+    agent: Client,
+) -> None:
+    start = said(1)
+    no, yes = ({"role": "assistant", "content": words} for words in ("No.", "Yes."))
+    why, how = ({"role": "user", "content": words} for words in ("Why?", "And how?"))
+    session_id = make_session(agent, [*start, no])
+    path = f"/api/sessions/{session_id}/apply"
+    for sent in (start, [*start, yes, why]):
+        post(agent, path, {"messages": sent})
+    operate(agent, session_id, "snip", targets=["m2"])
+    found = post(agent, path, {"messages": [*start, yes, how]})
+    assert (yes in found["messages"], found["suspended"]) == (False, [])
+    assert get(agent, f"/api/sessions/{session_id}")["message_count"] == 5
+
+
 def test_calls_that_an_operation_moves_together_go_out_in_one_message(
     agent: Client,
 ) -> None:

@@ -65,7 +65,10 @@ class Talk:
         sent = GivenMessages(
             messages, lambda place: digest(messages[place].role, messages[place].parts)
         )
-        return sent, find_units(sent, HeldMessages(self.originals), FORM, Heading())
+        count = len(self.originals)
+        there = {original_index(key) for key in sent_keys(count, self.log)}
+        held, left_out = HeldMessages(self.originals), set(range(count)) - there
+        return sent, find_units(sent, held, FORM, Heading(), left_out=left_out)
 
     def send(self, *texts: str, quotes: bool = False) -> RequestPlan:
         messages = [says(text) for text in texts]

@@ -230,6 +230,23 @@ def matched(held: list[Message], messages: list[Message]) -> list[tuple[int, int
     return [(unit.start, unit.first) for unit in found if unit.end > unit.start]
 
 
+def test_what_was_left_out_before_does_not_stand_between_neighbours() -> None:
+    """A short reply that was asked for again follows its question directly."""
+    yes, no = says("Oh yes.", Role.ASSISTANT), says("Oh no.", Role.ASSISTANT)
+    held = HeldMessages([says("u0"), yes, no, says("u3"), says("a4")])
+
+    def found(*messages: Message, left_out: set[int]) -> list[tuple[int, int]]:
+        sent = given(*messages)
+        units = find_units(sent, held, FORM, Heading(), left_out=left_out)
+        return [(unit.start, unit.first) for unit in units]
+
+    assert found(says("u0"), no, says("u9"), left_out={1}) == [(0, 0), (1, 2)]
+    assert found(says("u0"), no, says("u9"), left_out=set()) == [(0, 0)]
+    assert found(says("u0"), yes, says("u9"), left_out={1}) == [(0, 0), (1, 1)]
+    assert found(says("u9"), yes, says("u3"), left_out={2}) == [(1, 1), (2, 3)]
+    assert found(says("u9"), yes, says("u3"), left_out=set()) == [(2, 3)]
+
+
 def test_a_result_is_not_taken_for_the_same_words_about_another_call() -> None:
     held = [says("u0"), reply("a", "one"), result("a")]
     again = [says("u0"), reply("b", "two"), result("b")]
