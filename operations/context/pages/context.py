@@ -316,10 +316,11 @@ def _in_words(against: str) -> ComparisonWords:
 
 
 def _wants_part(request: HttpRequest) -> bool:
-    """Whether only the part below the fields is requested."""
-    # Going back in the browser requests the whole page.
-    is_back = "HX-History-Restore-Request" in request.headers
-    return "HX-Request" in request.headers and not is_back
+    """Whether only the part below the fields is requested, as the form does.
+
+    Going back in the browser requests the whole page, and so does a page that follows its session.
+    """
+    return request.headers.get("HX-Target") == "context-body"
 
 
 @require_safe

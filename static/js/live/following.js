@@ -11,9 +11,11 @@ import { enqueue, fetchText } from "../base/requests.js";
 import { toast } from "../base/toast.js";
 import { POLL_MS, followSession } from "./socket.js";
 
-const shown = [...document.querySelectorAll("[data-follows]")];
-const known = new Map(shown.map((part) => [part.id, contentOf(part)]));
+const FOLLOWS = "[data-follows]";
+/** The content of the parts as it last came, by their ids. */
+const known = new Map();
 let isDue = false;
+let isFollowing = false;
 let isGone = false;
 
 /** The content of a part, without what differs from answer to answer. */
@@ -44,25 +46,37 @@ function goToo() {
   isGone = true;
 }
 
+const currentUrl = () => location.href.split("#")[0];
+
 async function ask() {
   isDue = false;
+  const url = currentUrl();
   let came;
   try {
-    came = parseHtml(await fetchText(location.href.split("#")[0], { quiet: true }));
+    came = parseHtml(await fetchText(url, { quiet: true }));
   } catch (error) {
     if (error.status === 404) goToo();
     else if (!(error.status < 500)) setTimeout(askSoon, POLL_MS);
     return;
   }
+  if (url === currentUrl()) show(came);
+  else askSoon(); // by now something else was chosen on this page
+}
+
+/** Renew the parts that changed. An open list of choices stays as it is until the next change. */
+function show(came) {
   let changed = false;
-  for (const { id } of shown) {
-    const [part, fresh] = [document.getElementById(id), came.getElementById(id)];
-    if (!part || !fresh || known.get(id) === contentOf(fresh)) continue;
-    known.set(id, contentOf(fresh));
+  for (const part of document.querySelectorAll(FOLLOWS)) {
+    const fresh = came.getElementById(part.id);
+    if (!fresh?.matches(FOLLOWS) || known.get(part.id) === contentOf(fresh)) continue;
+    if (part.matches("select:focus")) continue;
+    known.set(part.id, contentOf(fresh));
     renew(part, fresh);
     changed = true;
   }
-  if (changed) announce("The page was updated");
+  if (!changed) return;
+  document.body.dispatchEvent(new Event("session-changed"));
+  announce("The page was updated");
 }
 
 /** Make one request for all changes until then. A background page asks when it is shown again. */
@@ -72,6 +86,14 @@ function askSoon() {
   enqueue(ask);
 }
 
-if (shown.length) {
-  followSession(shown[0].dataset.follows, { hear: ({ job }) => { if (!job) askSoon(); }, ask: askSoon });
+/** Remember the parts as they came, and follow their session from the first ones on. */
+function follow() {
+  const parts = document.querySelectorAll(FOLLOWS);
+  for (const part of parts) known.set(part.id, contentOf(part));
+  if (!parts.length || isFollowing) return;
+  isFollowing = true;
+  followSession(parts[0].dataset.follows, { hear: ({ job }) => { if (!job) askSoon(); }, ask: askSoon });
 }
+
+follow();
+document.addEventListener("htmx:afterSwap", ({ target }) => { if (target.matches(FOLLOWS)) follow(); });

@@ -311,6 +311,45 @@ def test_the_list_of_requests_follows_the_client(
     expect(page.locator("#request-2")).to_contain_text("Sends the same again")
 
 
+def test_what_the_model_sees_follows_the_session_for_the_chosen_provider(
+    page: Page, session: str, api: httpx.Client
+) -> None:
+    page.goto(f"/sessions/{session}/context?provider=openai")
+    page.get_by_label("Provider", exact=True).select_option("anthropic")
+    shown = page.locator("#context-body")
+    expect(shown).to_contain_text("Anthropic rules")
+    said = {"messages": [{"role": "user", "content": "And in c.py?"}]}
+    assert api.post(f"/api/sessions/{session}/messages", json=said).is_success
+    expect(page.locator(".sent-message").last).to_contain_text("And in c.py?")
+    expect(shown).to_contain_text("Anthropic rules")
+    expect(page.locator("#said")).to_have_text("The page was updated")
+    snipped = {"type": "snip", "range": [0, 0]}
+    path = f"/api/sessions/{session}/operations"
+    with page.expect_request("**/provider-checks"):
+        assert api.post(path, json=snipped).is_success
+    expect(page.locator("#against")).to_contain_text("Without snip o1")
+    expect(page.locator(".sent-message").first).not_to_contain_text("Look around.")
+
+
+def test_two_requests_beside_each_other_stay_as_they_were_opened(
+    page: Page, session: str, api: httpx.Client
+) -> None:
+    path = f"/api/sessions/{session}/operations"
+    assert api.post(path, json={"type": "snip", "targets": ["m0"]}).is_success
+    page.goto(f"/sessions/{session}/context?provider=openai&against=original")
+    alike = page.locator(".alike").first
+    alike.get_by_text("identical messages").click()
+    expect(alike.locator(".sent-message").first).to_be_visible()
+    assert api.post(path, json={"type": "snip", "targets": ["m3"]}).is_success
+    expect(page.locator("#against")).to_contain_text("Without snip o2")
+    expect(alike.locator(".sent-message").first).to_be_visible()
+    page.get_by_label("Compare with").select_option("")
+    expect(page.locator(".pair")).to_have_count(0)
+    assert api.post(path, json={"type": "snip", "targets": ["m4"]}).is_success
+    expect(page.locator("#against")).to_contain_text("Without snip o3")
+    expect(page.locator(".sent-message", has_text="Thank you.")).to_have_count(0)
+
+
 def test_a_page_sends_its_open_form_by_keys_and_asks_before_words_are_lost(
     page: Page, session: str
 ) -> None:
