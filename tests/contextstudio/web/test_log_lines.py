@@ -11,7 +11,7 @@ from django.test import Client
 from contextstudio.accounts.credentials import generate_key
 from contextstudio.accounts.models import User
 from contextstudio.accounts.sign_in.links import create_sign_in_link
-from contextstudio.web.log_lines import LineFormatter
+from contextstudio.web.log_lines import LineFormatter, WarnOnceAMinute
 
 pytestmark = pytest.mark.django_db
 
@@ -51,3 +51,21 @@ def test_a_fault_whose_traceback_holds_a_key_is_written_without_it(
     said = written.getvalue()
     assert "Traceback" in said and said.count(f"{prefix}_…") == 2
     assert key not in said
+
+
+def test_a_warning_is_written_once_a_minute(written: io.StringIO) -> None:
+    """A thread that finds no database tries again every few seconds, and its pool, too."""
+    pool = logging.getLogger("psycopg.pool")
+    for _ in range(3):
+        pool.warning("error connecting in '%s'", "one")
+        pool.warning("error connecting in '%s'", "two")
+        pool.error("closing the pool")
+    said = written.getvalue()
+    assert [said.count(words) for words in ("'one'", "'two'", "closing")] == [1, 1, 3]
+    once = WarnOnceAMinute()
+    record = pool.makeRecord(pool.name, logging.WARNING, "", 0, "Away.", (), None)
+    assert once.filter(record)
+    record.created += WarnOnceAMinute.SECONDS - 1
+    assert not once.filter(record)
+    record.created += 1
+    assert once.filter(record)

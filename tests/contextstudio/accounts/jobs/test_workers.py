@@ -168,13 +168,17 @@ def test_jobs_that_ended_long_ago_are_removed(
     assert set(kept) == (set(ages) if left is None else left)
 
 
-@pytest.mark.parametrize("fault", [OperationalError("away"), OSError("denied")])
+@pytest.mark.parametrize(
+    ("fault", "has_traceback"),
+    [(OperationalError("away"), False), (OSError("denied"), True)],
+)
 def test_what_can_not_be_removed_stops_no_worker(
     project: Project,
     editor: User,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     fault: Exception,
+    has_traceback: bool,
 ) -> None:
     def fail() -> None:
         raise fault
@@ -182,6 +186,7 @@ def test_what_can_not_be_removed_stops_no_worker(
     monkeypatch.setattr(housekeeping, "clean", fail)
     see_a_job_done(monkeypatch, project, editor)
     assert "could not be removed" in caplog.text
+    assert ("Traceback" in caplog.text) == has_traceback
 
 
 def test_work_does_jobs_without_a_web_server(project: Project) -> None:
