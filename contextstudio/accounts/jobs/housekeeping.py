@@ -16,7 +16,7 @@ from contextstudio.accounts.models import (
     SignInLink,
     TokenBucket,
 )
-from contextstudio.database.outages import log_fault
+from contextstudio.database.outages import FAULTS, log_fault
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +37,10 @@ def try_to_clean() -> None:
     """Clean up as far as possible; a failure must not stop the worker that calls this."""
     try:
         clean()
-    except Exception as error:  # whatever failed is tried again in an hour
+    except FAULTS as error:
         log_fault(logger, "What has expired could not be removed", error)
+    except Exception:  # whatever failed is tried again in an hour
+        logger.exception("What has expired could not be removed.")
 
 
 def clean() -> None:
