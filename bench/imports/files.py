@@ -168,7 +168,7 @@ def _codex_turn(author: Any, number: int) -> Iterator[tuple[str, dict[str, Any]]
             {
                 "type": "function_call",
                 "name": tool,
-                "arguments": json.dumps(author.arguments(tool)),
+                "arguments": json.dumps(author.arguments(tool), separators=(",", ":")),
                 "call_id": call_id,
             },
         )

@@ -25,8 +25,7 @@ def read_call(id_: str, name: str, given: JSON) -> ToolCall:
     value = parsed(given)
     if isinstance(value, str):
         return ToolCall(id_, name, value, value)
-    is_kept = json_text.dump(value) != _bytes(given) and says_only(given, value)
-    return ToolCall(id_, name, value, given if is_kept else None)
+    return ToolCall(id_, name, value, given if _is_kept(given, value) else None)
 
 
 def parsed(given: JSON) -> JSON:
@@ -40,17 +39,21 @@ def parsed(given: JSON) -> JSON:
     return given if isinstance(value, str) else value
 
 
+def _is_kept(text: str, value: JSON) -> bool:
+    """Whether the text of arguments is stored beside their value."""
+    if value and type(value) is dict and _is_compact(text, value):
+        return True  # as most models write; we would write a space after each colon
+    return json_text.dump(value) != _bytes(text) and says_only(text, value)
+
+
 def says_only(text: str, value: JSON) -> bool:
     """Whether a JSON text says nothing that its parsed value doesn't hold.
 
     If a name occurs twice in an object, the value holds only the last member. The earlier one
     would be sent but never shown or masked.
     """
-    try:
-        if encode_quickly(value, is_sorted=False) == _bytes(text):
-            return True
-    except TypeError:
-        pass  # a lone surrogate, or an integer of more than 64 bits
+    if _is_compact(text, value):
+        return True
     try:
         json.loads(text, object_pairs_hook=_once)
     except ValueError:
@@ -77,6 +80,14 @@ def object_of(arguments: JSON) -> dict[str, Any]:
     if isinstance(arguments, dict):
         return arguments
     return {} if arguments in ("", None) else {"input": arguments}
+
+
+def _is_compact(text: str, value: JSON) -> bool:
+    """Whether a text is the value's JSON without white space."""
+    try:
+        return encode_quickly(value, is_sorted=False) == _bytes(text)
+    except TypeError:
+        return False  # a lone surrogate, or an integer of more than 64 bits
 
 
 def _bytes(text: str) -> bytes:

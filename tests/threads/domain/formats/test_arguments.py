@@ -42,12 +42,16 @@ def test_any_text_of_json_goes_out_as_it_came(
 def test_a_text_is_kept_only_where_another_would_be_written() -> None:
     assert read_call("1", "f", '{"b": 1, "a": 2}').text is None
     assert read_call("1", "f", '{"b":1,"a":2}').text == '{"b":1,"a":2}'
+    assert read_call("1", "f", "{}").text is None
+    assert read_call("1", "f", "[1]").text is None
+    assert read_call("1", "f", "[1,2]").text == "[1,2]"
     assert read_call("1", "f", {"b": 1}).text is None
 
 
 def test_a_name_that_stands_twice_is_sent_as_it_is_shown() -> None:
-    call = read_call("1", "f", '{"key": "secret", "key": "shown"}')
-    assert text_of(call) == '{"key": "shown"}'
+    for text in ('{"key": "secret", "key": "shown"}', '{"key":"secret","key":"shown"}'):
+        call = read_call("1", "f", text)
+        assert text_of(call) == '{"key": "shown"}'
 
 
 def test_a_text_that_is_no_json_stands_under_one_name_where_json_is_wanted() -> None:

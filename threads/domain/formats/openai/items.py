@@ -215,7 +215,9 @@ def _function_call(item: dict[str, Any], at: Place) -> ReadItem:
     name = item.get("name")
     if not isinstance(name, str):
         raise Invalid("Expected the name of a tool here.", at=(*at, "name"))
-    given = item.get("arguments", _rest(item, "name", "namespace") or "")
+    given = item.get("arguments")
+    if "arguments" not in item:
+        given = _rest(item, "name", "namespace") or ""
     return ASSISTANT, (_named(read_call(_call_id(item), name, given), item),), None
 
 
