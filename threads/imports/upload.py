@@ -10,7 +10,7 @@ from typing import BinaryIO
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
 from threads.domain.formats.io.folder import Folder, Member
-from threads.domain.formats.io.rows import packed, spread, table
+from threads.domain.formats.io.rows import listed, packed, spread, table
 from threads.domain.formats.sample import HEAD, Sample
 from threads.domain.formats.traffic.cleaning import needs_cleaning
 from threads.store import blobs
@@ -283,6 +283,8 @@ class _Unpacking:
             kept = _kept_rows(kept, spread.lines(stream), bounds)
             with blobs.open_blob(kept.sha256) as lines:
                 return self._converted(kept, lines.read(HEAD), lines, within, bounds)
+        if formats.is_list_of_records(head):
+            return _kept_rows(kept, listed.lines(stream), bounds)
         if formats.is_packed(head):
             return _kept_rows(kept, packed.lines(stream), bounds)
         return kept

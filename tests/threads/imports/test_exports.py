@@ -10,6 +10,7 @@ import pytest
 
 from contextstudio.accounts.models import Project, User
 from contextstudio.accounts.selectors import caller_of_user
+from tests.threads.support.specimens import SPECIMENS
 from threads import imports
 from threads.domain.formats.io.rows.table import MAX_CELL_LENGTH
 from threads.domain.part import Image
@@ -170,6 +171,20 @@ def test_lines_that_went_through_a_pretty_printer_have_the_report_of_lines(
         assert json.loads(record.text) == LINES[1]
         Session.objects.all().delete()
     assert reports[0]["messages"] == {"user": 2, "assistant": 2}
+    assert reports == 3 * [reports[0]]
+
+
+@pytest.mark.parametrize("name", ["codex", "pi"])
+def test_a_list_of_a_tools_lines_becomes_the_session_that_the_lines_become(
+    take: Any, name: str
+) -> None:
+    lines = SPECIMENS[name]
+    together = json.dumps([json.loads(line) for line in lines.splitlines()]).encode()
+    reports = []
+    for data in (lines, together, gzip.compress(together, mtime=0)):
+        imported = take({"session.json": data})
+        reports.append(imported.row.report)
+        Session.objects.all().delete()
     assert reports == 3 * [reports[0]]
 
 

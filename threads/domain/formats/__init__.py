@@ -43,7 +43,7 @@ from . import (
 )
 from .format import Candidate, Format, Heading, Writer
 from .io import json_file, json_text, long_text
-from .io.rows import packed, spread, table
+from .io.rows import listed, packed, spread, table
 from .io.skimming import skim_file
 from .kit import spoken
 from .requests import RequestForm, RequestReader
@@ -106,6 +106,8 @@ READERS: dict[str, RequestReader] = openai.READERS | anthropic.READERS | gemini.
 CERTAIN = 0.95
 """A score that only our own format surpasses, which is first in `ALL_FORMATS`: the search stops
 at it."""
+SURE = 0.9
+"""A score that published lists of messages don't reach: they may be of any program."""
 ANOTHER_DOCUMENT = "another_document"
 """The code of the warning, or refusal, for a file with one document after another."""
 
@@ -148,6 +150,18 @@ def is_pretty_printed(file: BinaryIO, head: bytes) -> bool:
         return False
     score_alone, alone = _best_match(Sample(head))
     return score > score_alone or (alone is not None and found.name == alone.name)
+
+
+def is_list_of_records(head: bytes) -> bool:
+    """Whether a file is a list of what a format has on lines, judged by its first bytes.
+
+    True if a format is sure of the elements as lines (`io.rows.listed`), and surer than any is of
+    the list.
+    """
+    rows = listed.first_lines(head)
+    if not rows or (score := _best_match(Sample(rows))[0]) < SURE:
+        return False
+    return score > _best_match(Sample(head))[0]
 
 
 def is_packed(head: bytes) -> bool:
