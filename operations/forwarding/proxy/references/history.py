@@ -10,6 +10,7 @@ from operations.domain.tree.key import Key, original_index, original_key, parse_
 from operations.log.selectors import load_history
 from operations.models import SessionRequest
 from threads.domain.formats.format import Heading
+from threads.domain.formats.openai.items import bound_call
 from threads.domain.formats.openai.items_writing import API, ItemWriter, in_turns
 from threads.domain.formats.requests import Form
 from threads.domain.message import Message, Role
@@ -73,5 +74,8 @@ def _items(
         # All are written, because open calls determine the form of their results.
         for (ordinal, _), (_, written) in zip(turn, writer.write(turn), strict=True):
             index = original_index(keys[ordinal])
-            found += written if index is None else came.get(index, written)
+            items = written if index is None else came.get(index, written)
+            # The results in the turn are written anew, and the form of these calls with them.
+            is_bound = len(turn) > 1 and any(map(bound_call, items))
+            found += written if is_bound else items
     return found

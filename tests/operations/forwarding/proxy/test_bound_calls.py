@@ -162,6 +162,21 @@ def test_an_output_that_is_masked_takes_its_call_along(ask: Ask, agent: Client) 
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("arguments", ['{"at": "pier', '"pier"'])
+def test_a_call_whose_arguments_are_cut_off_goes_in_one_form_with_its_output(
+    sent: Sent, arguments: str
+) -> None:
+    """As of a reply that reached its limit of tokens: it is written as a custom tool's."""
+    call = {"type": "function_call", "call_id": "call_1", "name": "count"}
+    call |= {"arguments": arguments}
+    output = {"type": "function_call_output", "call_id": "call_1", "output": "No JSON."}
+    items = [asked("Hello."), said("Hello."), asked("How many boats?")]
+    found = sent(items, 0, 1, reply=[reasoned("Look."), call], answered=[output])
+    assert types_of(found) == ["custom_tool_call", "custom_tool_call_output"]
+    assert found[1]["input"] == arguments
+
+
+@pytest.mark.django_db
 def test_codex_answers_its_shell_as_a_function(ask: Ask, agent: Client) -> None:
     call, _ = pair("local_shell")
     output = {"type": "function_call_output", "call_id": "call_1", "output": "14"}

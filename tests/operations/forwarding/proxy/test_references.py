@@ -19,10 +19,12 @@ from operations.forwarding.requests.records import (
 from operations.models import SessionRequest
 from tests.people import caller
 from tests.servers import PATIENCE_SECONDS
+from tests.validators.openai_responses import validate
 from threads.models import Session
 
 from .conftest import Proxy
 from .forms import MODEL, Said
+from .test_bound_calls import PAIRS
 
 NOTE = "x-contextstudio-note"
 SECRET = "the-code-is-4711"
@@ -169,6 +171,31 @@ def test_calls_and_their_results_are_told_with_what_came_before(proxy: Proxy) ->
         *("function_call_output", "message", "message"),
     ]
     assert "Hello" not in words(sent)
+
+
+def test_a_call_of_the_api_s_own_is_told_in_one_form_with_its_result(
+    proxy: Proxy,
+) -> None:
+    """The client's results are written anew, because items that it sends have no ids to name."""
+    call, output = PAIRS["shell"]
+    replies = [
+        {"output": [call | {"id": "sh_1", "call_id": "call_1"}], "id": "resp_a"},
+        {"output": [call | {"id": "sh_2", "call_id": "call_2"}], "id": "resp_b"},
+    ]
+    kind = [("Content-Type", "application/json")]
+    for said, reply in zip(
+        ("Hello", output | {"call_id": "call_1"}), replies, strict=True
+    ):
+        body = {"object": "response", "status": "completed", **reply}
+        proxy.provider.raw = kind, json.dumps(body).encode()
+        before = {"previous_response_id": "resp_a"} if said != "Hello" else {}
+        respond(proxy, said, **before)
+    proxy.operate(type="insert", after="m0", messages=[user("And the ferries?")])
+    last = output | {"call_id": "call_2"}
+    _, sent = respond(proxy, last, previous_response_id="resp_b")
+    assert "And the ferries?" in words(sent)
+    assert [*validate(sent | {"store": False})] == []
+    assert sent["input"][-1] == last
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ from typing import Any
 
 from contextstudio.accounts.domain.errors import Invalid, Place
 from threads.domain.formats import blocks
-from threads.domain.formats.arguments import read_call
+from threads.domain.formats.arguments import parsed, read_call
 from threads.domain.formats.io import base64_text, fields, json_text
 from threads.domain.message import ASSISTANT, TOOL, Message, Role, Usage
 from threads.domain.part import (
@@ -103,7 +103,8 @@ def bound_call(item: dict[str, Any]) -> str:
     """The id of a call whose two halves must be sent in one form; empty for any other item.
 
     The API looks for the call of an output only among those of the same type. Calls of tools that
-    it defines itself (shell, patches, computer) are written as a function's.
+    it defines itself (shell, patches, computer) are written as a function's, and those of a
+    function whose arguments are no JSON, such as after a cut, as a custom tool's.
     """
     type_ = fields.text(item, "type")
     if type_ in HOSTED or item.get("execution") == "server":
@@ -112,6 +113,9 @@ def bound_call(item: dict[str, Any]) -> str:
     called = type_.removesuffix("_output")
     if is_output and called in ("function_call", "custom_tool_call"):
         return ""
+    if type_ == "function_call":
+        is_text = isinstance(parsed(item.get("arguments", {})), str)
+        return _call_id(item) if is_text else ""
     if not is_output and (called in _FREE or not called.endswith("_call")):
         return ""
     return _call_id(item)

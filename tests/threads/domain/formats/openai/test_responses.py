@@ -490,3 +490,14 @@ def test_calls_of_the_apis_own_tools_are_bound_to_their_outputs(
     assert bound_call(item) == ("call_1" if is_bound else "")
     assert bound_call({**item, "execution": "server"}) == ""
     assert formats.READERS["openai"].bound_call(item) == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_bound"),
+    [("{}", False), ("[1]", False), ('{"at": "pl', True), ('"plug"', True), ("", True)],
+)
+def test_a_function_s_call_is_bound_if_its_arguments_are_read_as_a_text(
+    arguments: str, is_bound: bool
+) -> None:
+    bound_call = formats.READERS["openai-responses"].bound_call
+    assert bound_call({**CALLED, "arguments": arguments}) == ("c1" if is_bound else "")
