@@ -41,9 +41,14 @@ def _by_name(sessions: QuerySet[Session], name: str) -> Session | None:
     return None if "\x00" in name else sessions.filter(external_id=name).first()
 
 
-def session_of_reply(caller: Caller, project: Project, reply: object) -> Session | None:
-    """The session whose last message is a response, given by its provider's id."""
-    found = kept.request_of_reply(caller, project, reply)
+def session_of_reply(
+    caller: Caller, project: Project, reply: object, named: Session | None
+) -> Session | None:
+    """The session whose last message is a response, given by its provider's id.
+
+    `named` is the session that the request names.
+    """
+    found = kept.request_of_reply(caller, project, reply, named)
     if found is None or found.reply_index != found.session.message_count - 1:
         return None
     return found.session

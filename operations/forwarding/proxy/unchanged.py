@@ -170,32 +170,30 @@ def stateful_request(
 
 def _session_kept(proxied: ProxiedRequest, body: ForwardedBody) -> Session | None:
     """The session that a request continues; a provider's conversation gets a new one if needed."""
+    caller, project = proxied.caller, proxied.project
+    name = proxied.name if proxied.names_session else None
+    found = sessions.named_session(caller, project, name) if name else None
     if not (given := body.value.get(CONVERSATION)):
         if body.is_continuation:
             reply = body.value.get(PREVIOUS_RESPONSE)
-            return sessions.session_of_reply(proxied.caller, proxied.project, reply)
-        if not proxied.names_session:
-            return None
-        return sessions.named_session(proxied.caller, proxied.project, proxied.name)
-    name = proxied.name if proxied.names_session else None
+            return sessions.session_of_reply(caller, project, reply, found)
+        return found
     called = b"conversation\0" + _id_of(given).encode("utf-8", "surrogatepass")
-    if name:
-        found = sessions.named_session(proxied.caller, proxied.project, name)
-    else:
-        found = names.session_of_conversation(proxied.caller, proxied.project, called)
+    if not name:
+        found = names.session_of_conversation(caller, project, called)
     if found is not None or not proxied.is_recorded:
         return found
     drafted = sessions.drafted(
-        proxied.caller,
-        proxied.project,
+        caller,
+        project,
         form=proxied.route.form,
         model=proxied.model(body),
         name=name,
         client=proxied.incoming.header(b"user-agent"),
     )
-    session = sessions.begin(proxied.caller, drafted)
+    session = sessions.begin(caller, drafted)
     if not name:
-        names.remember(proxied.caller, called, session, is_new=True)
+        names.remember(caller, called, session, is_new=True)
     return session
 
 

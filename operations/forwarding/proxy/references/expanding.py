@@ -12,6 +12,7 @@ from operations.forwarding.proxy.bodies import (
     is_reference,
 )
 from operations.forwarding.proxy.incoming import ProxiedRequest
+from operations.forwarding.proxy.sessions import named_session
 from operations.log.selectors import load_history
 from threads.domain.formats.requests import Form
 from threads.models import Session
@@ -49,8 +50,11 @@ def expand_references(
         return None
     before: Sequence[Form] = ()
     held, is_spelled_out = list[Session](), False
+    caller, project, own = proxied.caller, proxied.project, None
+    if proxied.names_session:
+        own = named_session(caller, project, proxied.name)
     if reply := body.value.get(PREVIOUS_RESPONSE):
-        row = kept.request_of_reply(proxied.caller, proxied.project, reply)
+        row = kept.request_of_reply(caller, project, reply, own)
         history = history_of(row) if row is not None else None
         if row is None or history is None:
             return None
@@ -58,7 +62,7 @@ def expand_references(
         held.append(row.session)
     given: Sequence[Form] = body.value[body.names.messages]
     ids = [str(one.get("id")) for one in given if is_reference(one)]
-    named = kept.items_named(proxied.caller, proxied.project, ids)
+    named = kept.items_named(caller, project, ids, own)
     if not named.keys() >= set(ids):
         return None
     held += (named[one][1] for one in reversed(ids))

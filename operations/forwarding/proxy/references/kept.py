@@ -5,7 +5,7 @@ import uuid
 import zlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from contextstudio.accounts.domain.caller import Caller
 from contextstudio.accounts.models import Project
@@ -38,41 +38,48 @@ def keep(request_id: uuid.UUID, items: Sequence[Form]) -> None:
     )
 
 
-def requests_of(caller: Caller, project: Project) -> QuerySet[SessionRequest]:
-    """This caller's requests in the sessions that it may read, the newest first."""
-    mine = SessionRequest.objects.filter(
-        actor=caller.actor,
+def requests_of(
+    caller: Caller, project: Project, named: Session | None
+) -> QuerySet[SessionRequest]:
+    """This caller's requests in the sessions that it may read, the newest first.
+
+    In the session that its request names, everybody's: several keys may work there, or one after
+    another.
+    """
+    found = SessionRequest.objects.filter(
+        Q(actor=caller.actor) | Q(session=named),
         session__in=visible_sessions(caller).filter(project=project),
     )
-    return mine.select_related("session").defer("sent").order_by("-created_at")
+    return found.select_related("session").defer("sent").order_by("-created_at")
 
 
 def request_of_reply(
-    caller: Caller, project: Project, reply: object
+    caller: Caller, project: Project, reply: object, named: Session | None = None
 ) -> SessionRequest | None:
     """The request that a response answered, found by the response's id."""
     if not isinstance(reply, str):
         return None
-    rows = requests_of(caller, project).filter(reply_digest=digest_of_id(reply))
+    rows = requests_of(caller, project, named).filter(reply_digest=digest_of_id(reply))
     return rows.first()
 
 
 def items_named(
-    caller: Caller, project: Project, ids: Iterable[str]
+    caller: Caller, project: Project, ids: Iterable[str], named: Session | None
 ) -> Mapping[str, tuple[Form, Session]]:
     """Items by id, each with the session of its reply."""
     wanted = {digest_of_id(one): one for one in ids}
+    requests = requests_of(caller, project, named).order_by()
     digests, found = [*wanted], dict[str, tuple[Form, Session]]()
     for start in range(0, len(digests), _AT_ONCE):
         rows = ReplyItem.objects.filter(
             digest__in=digests[start : start + _AT_ONCE],
-            request__in=requests_of(caller, project).order_by(),
+            request__in=requests,
         )
         newest = rows.select_related("request__session").order_by("-pk")
         newest = newest.defer("request__sent")
         for row in newest:
-            named = wanted[bytes(row.digest)]
-            found.setdefault(named, (_item(bytes(row.content)), row.request.session))
+            id_ = wanted[bytes(row.digest)]
+            found.setdefault(id_, (_item(bytes(row.content)), row.request.session))
     return found
 
 

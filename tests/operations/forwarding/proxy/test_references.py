@@ -18,7 +18,7 @@ from operations.forwarding.requests.records import (
 )
 from operations.models import SessionRequest
 from tests.people import caller
-from tests.servers import PATIENCE_SECONDS
+from tests.servers import PATIENCE_SECONDS, Server
 from tests.validators.openai_responses import validate
 from threads.models import Session
 
@@ -93,6 +93,37 @@ def test_a_request_goes_on_from_a_response_in_the_session_of_that(proxy: Proxy) 
     said = ["One", "First.", "Two", "Second.", "Three", "Third."]
     assert contents(proxy) == ["Be brief.", *said]
     assert last_request(proxy)["decision"] == "extended"
+
+
+def test_who_names_the_session_goes_on_from_what_another_key_was_answered(
+    proxy: Proxy, proxying_server: Server
+) -> None:
+    """Such as an agent whose key expired, and that was given a new one."""
+    answers(proxy, "First.", "Second.", "Third.")
+    respond(proxy, "One", session="boats")
+    proxy.key = proxying_server.key("read,propose,edit")
+    respond(proxy, "Two", previous_response_id="resp_a", session="boats")
+    assert contents(proxy) == ["One", "First.", "Two", "Second."]
+    fold = proxy.operate(type="digest", targets=["m0", "m1"], summary="It began.")
+    items = [*named("rs_b", "msg_b"), "Three"]
+    _, sent = respond(proxy, "One", *named("msg_a"), "Two", *items, session="boats")
+    assert "It began." in words(sent)
+    assert "msg_a" not in words(sent)
+    assert "msg_b" in words(sent)
+    assert fold["key"] == "o1"
+    reply, _ = respond(proxy, "Two", previous_response_id="resp_a")
+    assert "only the provider has" in reply.headers[NOTE]  # without the session's name
+
+
+def test_who_may_not_change_the_session_goes_on_from_nothing_in_it(
+    proxy: Proxy, proxying_server: Server
+) -> None:
+    answers(proxy, "First.", "Second.")
+    respond(proxy, "One", session="boats")
+    proxy.key = proxying_server.key("read,own_session")
+    reply, _ = respond(proxy, "Two", previous_response_id="resp_a", session="boats")
+    assert reply.status_code == 403
+    assert len(proxy.provider.asked) == 1
 
 
 def test_where_an_operation_acts_all_that_was_said_is_sent_in_its_place(
