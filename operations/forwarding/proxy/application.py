@@ -12,7 +12,7 @@ from contextstudio.accounts.authentication import caller_by_key
 from contextstudio.accounts.bodies import read_body
 from contextstudio.accounts.credentials import sent_key
 from contextstudio.accounts.domain.caller import Caller
-from contextstudio.accounts.domain.errors import DomainError, Unauthenticated
+from contextstudio.accounts.domain.errors import DomainError, Forbidden, Unauthenticated
 from contextstudio.accounts.domain.rights import Right
 from contextstudio.accounts.responses import PROBLEM, outage
 from contextstudio.accounts.selectors import caller_of_actor
@@ -25,7 +25,7 @@ from .incoming import Incoming
 from .preparing import OutgoingRequest, prepare
 from .problems import refusal_body
 from .recording import Outcome, record_outcome
-from .relay import AfterReply, ExchangeRelay, wait_for_exchanges
+from .relay import LOST_ACCESS, AfterReply, ExchangeRelay, wait_for_exchanges
 from .routes import Route, is_forwarded, route_of
 from .tools.answering import settle
 from .tools.offering import AnsweredRounds
@@ -190,6 +190,8 @@ def _recorded(sent: OutgoingRequest, outcome: Outcome) -> AfterReply:
     settled = settle(offer, exchange, outcome)
     if not settled.asks_again:
         return AfterReply(hidden_calls=settled.hidden_calls)
+    if not caller.projects(Right.OWN_SESSION):
+        raise Forbidden(LOST_ACCESS)
     answered = AnsweredRounds(offer.answered + 1, exchange.session_id)
     again = prepare(offer.caller, offer.route, offer.incoming, answered)
     return AfterReply(next_request=again)

@@ -40,6 +40,7 @@ _SECONDS_OF_CLIENT = 60.0
 """How many seconds a client may take to accept a piece of the reply."""
 SECONDS_BETWEEN_CHECKS = 10.0
 """How many seconds pass between checks of the caller's rights while a reply is in progress."""
+LOST_ACCESS = "This key has lost its access."
 _open = set["asyncio.Task[object]"]()
 """The tasks of this process with an exchange in progress."""
 _BODY_HEADERS = frozenset({b"content-length", b"content-encoding"})
@@ -156,7 +157,7 @@ class ExchangeRelay:
         while True:
             await anyio.sleep(SECONDS_BETWEEN_CHECKS)
             if not await self._is_allowed():
-                self._error = "This key has lost its access."
+                self._error = LOST_ACCESS
                 allowed.cancel()
                 return
 

@@ -21,18 +21,25 @@ from contextstudio.accounts.domain.errors import DomainError, Forbidden, Unavail
 from contextstudio.accounts.domain.rights import ProjectRole, Right
 from contextstudio.accounts.keys.services import create_key
 from contextstudio.accounts.models import ApiKey, Membership, Project, User
+from contextstudio.accounts.selectors import caller_of_actor
 from contextstudio.asgi import application as asgi
 from operations.forwarding.proxy import application, relay
-from operations.forwarding.proxy.preparing import OutgoingRequest
+from operations.forwarding.proxy.incoming import Incoming
+from operations.forwarding.proxy.preparing import OutgoingRequest, prepare
 from operations.forwarding.proxy.recording import Exchange, Outcome
 from operations.forwarding.proxy.relay import AfterReply, ExchangeRelay
 from operations.forwarding.proxy.replies import Reply
+from operations.forwarding.proxy.routes import route_of
 from operations.forwarding.upstreams import dialing
 from operations.forwarding.upstreams.addresses import read_base
 from operations.forwarding.upstreams.services import Target
 from operations.forwarding.upstreams.services import WireProvider as Form
+from operations.models import ScratchpadVersion
+from threads.models import Session
 
 from .provider import Provider
+from .test_asked_twice import HELLO, NOTE, PATH
+from .test_asked_twice import outcome as outcome_of
 
 STREAMS = 200
 BODY = json.dumps(
@@ -122,6 +129,26 @@ async def test_streams_that_are_cut_leave_no_task_behind(
 def away(request: pytest.FixtureRequest) -> Error:
     error: Error = request.param("the connection is closed")
     return error
+
+
+def test_a_key_that_ends_while_our_tools_are_called_is_told_so(
+    project: Project, editor: User
+) -> None:
+    """The model's calls are not answered, and its provider is not asked again."""
+    made = create_key(editor, project, name="agent", scopes=frozenset({Right.EDIT}))
+    caller = caller_of_actor(f"key:{made.row.pk}")
+    headers = [
+        (b"x-contextstudio-key", made.text.encode()),
+        (b"authorization", b"Bearer sk-own"),
+        (b"x-contextstudio-tools", b"context"),
+    ]
+    incoming = Incoming(method="POST", query=b"", headers=headers, body=HELLO)
+    sent = prepare(caller, route_of("POST", PATH.encode(), {}), incoming)
+    ApiKey.objects.update(revoked_at=timezone.now())
+    with pytest.raises(Forbidden, match="This key has lost its access"):
+        application._recorded(sent, outcome_of(NOTE, first=1))
+    assert not ScratchpadVersion.objects.exists()
+    assert Session.objects.get().message_count == 1
 
 
 @override_settings(ALLOW_PRIVATE_UPSTREAMS=True, UPSTREAM_TIMEOUT=30)
