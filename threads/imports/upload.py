@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from contextstudio.accounts.domain.errors import Invalid
 from threads.domain import formats
+from threads.domain.formats.io import utf_16
 from threads.domain.formats.io.folder import Folder, Member
 from threads.domain.formats.io.rows import listed, packed, spread, table
 from threads.domain.formats.sample import HEAD, Sample
@@ -273,12 +274,20 @@ class _Unpacking:
         within: Iterable[str],
         bounds: archives.Bounds,
     ) -> KeptFile:
-        """A file in the form that is read: recordings without secrets, tables as lines of JSON."""
+        """A file in the form that is read: recordings without secrets, tables as lines of JSON.
+
+        `within`: the hashes of what it was taken from.
+        """
         if needs_cleaning(head):
             self._brought.secret.update(within)
             return cleaning.without_secrets(kept)
         if formats.is_table(head):
             return _kept_rows(kept, table.lines(stream, head), bounds)
+        if encoding := utf_16.encoding_of(head):
+            within = (*within, kept.sha256)
+            kept = _kept_rows(kept, utf_16.pieces(stream, encoding), bounds)
+            with blobs.open_blob(kept.sha256) as text:
+                return self._converted(kept, text.read(HEAD), text, within, bounds)
         if formats.is_pretty_printed(stream, head):
             kept = _kept_rows(kept, spread.lines(stream), bounds)
             with blobs.open_blob(kept.sha256) as lines:

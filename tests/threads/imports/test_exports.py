@@ -188,6 +188,20 @@ def test_a_list_of_a_tools_lines_becomes_the_session_that_the_lines_become(
     assert reports == 3 * [reports[0]]
 
 
+@pytest.mark.parametrize("name", ["claude_code", "codex"])
+def test_what_a_windows_shell_redirected_to_a_file_becomes_the_session_that_it_is(
+    take: Any, name: str
+) -> None:
+    """PowerShell 5 writes UTF-16."""
+    lines, reports = SPECIMENS[name], []
+    shell = lines.replace(b"\n", b"\r\n").decode()
+    for data in (lines, shell.encode("utf-16"), shell.encode("utf-16-be")):
+        imported = take({"session.jsonl": data})
+        reports.append(imported.row.report)
+        Session.objects.all().delete()
+    assert reports == 3 * [reports[0]]
+
+
 def test_what_can_not_be_unpacked_in_an_archive_is_named_and_stops_no_other(
     take: Any,
 ) -> None:

@@ -7,17 +7,10 @@ from io import BytesIO
 
 from contextstudio.accounts.domain.errors import Invalid
 
-from .io import json_file, json_text, source
+from .io import json_file, json_text, source, utf_16
 from .io.rows import table
 from .sample import HEAD, Sample
 
-UTF_16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
-"""How UTF-16 begins: with a byte order mark, or with JSON without one."""
-UTF_32 = (
-    *(b"\xff\xfe\0\0", b"\0\0\xfe\xff"),
-    *(b"{\0\0\0", b"\0\0\0{", b"[\0\0\0", b"\0\0\0["),
-)
-"""How UTF-32 begins, in the same two ways."""
 _IMAGES = {
     b"\x89PNG": "PNG",
     b"\xff\xd8\xff": "JPEG",
@@ -49,9 +42,9 @@ def _appearance(head: bytes) -> str | json.JSONDecodeError:
     """What the file looks like, as the end of a sentence, or the mistake in its JSON."""
     if not head.strip():
         return "an empty file"
-    if head[:4] in UTF_32:
+    if head[:4] in utf_16.UTF_32:
         return "UTF-32 text; save it as UTF-8 and import it again"
-    if head[:2] in UTF_16:
+    if utf_16.encoding_of(head):
         return "UTF-16 text; save it as UTF-8 and import it again"
     byte = _not_utf_8(head)
     if image := _image(head):
