@@ -34,7 +34,7 @@ def structural_digest(messages: Sequence[Utterance]) -> str:
     lines += _section("Failed", list(_failed(messages)))
     lines += _section("Decided", list(_decided(messages)))
     lines += _last_answer(messages)
-    return "\n".join(lines)
+    return "\n".join(lines).rstrip()
 
 
 def _span(first: Utterance, last: Utterance) -> str:
@@ -47,18 +47,21 @@ def _span(first: Utterance, last: Utterance) -> str:
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:
-    """The first lines and the last, with the number of lines left out between them."""
+    """The first lines and the last, with the number of lines left out between them.
+
+    An empty line closes the list: in Markdown, the next line would belong to its last item.
+    """
     if not lines:
         return []
     if len(lines) > MAX_LISTED:
         left = len(lines) - MAX_LISTED
         lines = [*lines[: MAX_LISTED - 1], f"… {left} more …", lines[-1]]
-    return [f"{title}:", *(f"- {line}" for line in lines)]
+    return [f"{title}:", *(f"- {line}" for line in lines), ""]
 
 
 def _asked(messages: Sequence[Utterance]) -> list[str]:
     return [
-        f"{_short(message.words)} ({message.name})"
+        f"{_quoted(message.words)} ({message.name})"
         for message in messages
         if starts_group(message.role, message.parts) and message.words
     ]
@@ -108,7 +111,7 @@ def _failed(messages: Sequence[Utterance]) -> Iterator[str]:
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolResult) and (line := error_of(part)):
-                yield f"{_short(line)} ({message.name})"
+                yield f"{_quoted(line)} ({message.name})"
 
 
 _DECIDED = re.compile(
@@ -133,7 +136,7 @@ def _decided(messages: Sequence[Utterance]) -> Iterator[str]:
                 words = " ".join(sentence.split())
                 if _DECIDED.search(words) and words not in seen:
                     seen.add(words)
-                    yield f"{_short(words)} ({message.name})"
+                    yield f"{_quoted(words)} ({message.name})"
 
 
 def _last_answer(messages: Sequence[Utterance]) -> list[str]:
@@ -147,6 +150,14 @@ def _some(names: Sequence[str]) -> str:
     left = len(names) - MAX_LISTED
     more = f", … {left} more" if left > 0 else ""
     return ", ".join(names[:MAX_LISTED]) + more
+
+
+_MARKS = re.compile(r"^(?:(?:[-*+>]|#{1,6})\s+)+")
+
+
+def _quoted(words: str) -> str:
+    """The words without what makes them a heading, a quotation or a list of their own."""
+    return _short(_MARKS.sub("", words))
 
 
 def _short(words: str) -> str:

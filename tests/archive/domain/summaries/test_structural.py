@@ -1,5 +1,9 @@
 """The structural digest: what can be said of a range without a model."""
 
+import re
+
+from markdown_it import MarkdownIt
+
 from archive.domain.summaries.said import Utterance
 from archive.domain.summaries.structural import MAX_LISTED, structural_digest
 from threads.domain.message import Role
@@ -31,17 +35,43 @@ def test_it_says_what_was_asked_done_failed_and_decided() -> None:
         "Messages 3 to 8, summed up by rule, without a model.",
         "Asked:",
         "- Why does login fail? See docs/login.md. (message 3)",
+        "",
         "Changed: src/login.py",
         "Read: src/auth.py",
         "Files: docs/login.md",
         "Commands:",
         "- `pytest -q`",
+        "",
         "Tools: Read ×1, Edit ×1, Bash ×1",
         "Failed:",
         "- KeyError: 'user' (message 5)",
+        "",
         "Decided:",
         "- We decided to use a session. (message 6)",
+        "",
         "Last answer (message 8): It works now.",
+    ]
+
+
+def test_what_follows_a_list_is_not_read_as_a_part_of_its_last_line() -> None:
+    shown = MarkdownIt().render(structural_digest(THREAD))
+    assert re.findall("<li>(.*?)</li>", shown, re.DOTALL) == [
+        "Why does login fail? See docs/login.md. (message 3)",
+        "<code>pytest -q</code>",
+        "KeyError: 'user' (message 5)",
+        "We decided to use a session. (message 6)",
+    ]
+
+
+def test_lines_that_were_headings_or_in_lists_are_quoted_as_plain_lines() -> None:
+    notes = "- We decided on SQLite.\n> * agreed: no cache\n-1 was chosen"
+    thread = [said(0, Role.USER, Text("# Plan")), said(1, Role.ASSISTANT, Text(notes))]
+    lines = structural_digest(thread).splitlines()
+    assert lines[2] == "- Plan (message 0)"
+    assert lines[5:8] == [
+        "- We decided on SQLite. (message 1)",
+        "- agreed: no cache (message 1)",
+        "- -1 was chosen (message 1)",
     ]
 
 
