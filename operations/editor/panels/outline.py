@@ -110,7 +110,7 @@ def changed_groups(old: Outline, new: Outline) -> list[Group] | None:
 
 def _title(look: Look, keys: Sequence[Key]) -> dict[Key, str]:
     """The first words of each message, as it reads in the thread."""
-    marks = {key: (look.id, key, look.thread.spans(key)) for key in keys}
+    marks = {key: (look.source, key, look.thread.spans(key)) for key in keys}
     kept = dict(zip(keys, _titles.get(marks.values()), strict=True))
     missing = [key for key, title in kept.items() if title is None]
     if missing:

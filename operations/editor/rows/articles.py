@@ -107,7 +107,7 @@ def _message(
     moved = bracket_of(look, node, before) if node.moved_by else None
     changes = changes_on(look, key) if node.changed or look.masks else ()
     mark: tuple[Hashable, ...] = (
-        look.id,
+        look.source,
         key,
         node.depth,
         brief,
@@ -129,7 +129,7 @@ def _fold(look: Look, node: FoldNode, *, before: Node | None, first: bool) -> Ar
     children = _children(look, node) if node.key in look.open_folds else ()
     shown = [made_key(int(node.key[1:]), place) for place in range(len(node.messages))]
     mark = (
-        look.id,
+        look.source,
         op,
         ago(op.time),
         node.depth,
@@ -148,11 +148,11 @@ def _shown(look: Look, node: FoldNode) -> list[Article]:
     """What the model sees of a fold: its messages, or a hairline if it shows nothing."""
     op = look.operations[node.key]
     if not node.messages:
-        return [Article(node_id(node.key), (look.id, "cut", op), node, "")]
+        return [Article(node_id(node.key), (look.source, "cut", op), node, "")]
     found = []
     for place in range(len(node.messages)):
         key = made_key(int(node.key[1:]), place)
-        mark = (look.id, "made", key, op.amends, changes_on(look, key))
+        mark = (look.source, "made", key, op.amends, changes_on(look, key))
         found.append(Article(node_id(key), mark, node, key))
     return found
 

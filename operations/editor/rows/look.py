@@ -93,8 +93,12 @@ class Look:
     """Whether rows show their similarity to the objective, if known."""
 
     @cached_property
-    def id(self) -> str:
-        return str(self.session.pk)
+    def source(self) -> tuple[str, int]:
+        """Identifies what is drawn, in keys of what is kept: a session, and what it still holds.
+
+        Originals never change, but they are purged.
+        """
+        return str(self.session.pk), len(self.thread.log.purged)
 
     @property
     def total(self) -> int:

@@ -46,6 +46,36 @@ def test_the_words_go_and_a_tombstone_stays(tools: Tools, agent: Client) -> None
 
 
 @pytest.mark.django_db(transaction=True)
+def test_no_page_shows_words_that_it_showed_before(tools: Tools, agent: Client) -> None:
+    """What a page was drawn from is kept: its rows, and its outline."""
+    page = f"/sessions/{tools.session_id}/"
+    places = ("", "?view=effective", "?view=original", "outline")
+    assert all(SECRET in agent.get(page + one).content.decode() for one in places)
+    tools("remove_group", group_id=2)
+    assert not [
+        one for one in places if SECRET in agent.get(page + one).content.decode()
+    ]
+    tools("undo_operation", session_id=tools.session_id)
+    assert not [
+        one for one in places if SECRET in agent.get(page + one).content.decode()
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_fold_no_longer_says_what_it_leaves_out_of_words_that_are_gone(
+    tools: Tools, agent: Client
+) -> None:
+    said = [{"role": "user", "content": "See src/secret.py"}]
+    path = f"/api/sessions/{tools.session_id}/messages"
+    post(agent, path, {"messages": said}, expect=201)
+    tools("digest_messages", range=[4, 4], summary="A file.")
+    page = f"/sessions/{tools.session_id}/"
+    assert "secret.py" in agent.get(page).content.decode()
+    tools("remove_group", group_id=3)
+    assert "secret.py" not in agent.get(page).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("said", "title"),
     [(SECRET, "[removed]"), (f"{SECRET}, {'as said ' * 20}", "[removed]…")],
