@@ -153,8 +153,9 @@ def test_a_press_that_the_server_is_slow_to_answer_is_seen_to_be_waited_for(
 
 
 def test_what_was_written_is_in_sight_after_its_session_was_deleted(
-    page: Page, open_thread: OpenThread, api: httpx.Client
+    page: Page, open_thread: OpenThread, api: httpx.Client, faults: Faults
 ) -> None:
+    faults.expect("WebSocket connection")  # there is none any more
     session = open_thread(12)
     row(page, "m3").focus()
     press(page, "d")
@@ -171,8 +172,9 @@ def test_what_was_written_is_in_sight_after_its_session_was_deleted(
 
 
 def test_a_page_on_which_nothing_is_written_goes_with_its_session(
-    page: Page, open_thread: OpenThread, api: httpx.Client
+    page: Page, open_thread: OpenThread, api: httpx.Client, faults: Faults
 ) -> None:
+    faults.expect("WebSocket connection")
     session = open_thread(12)
     row(page, "m3").focus()
     press(page, "d")
