@@ -35,6 +35,8 @@ _PLAIN = frozenset({int, bool, type(None)})
 _BEYOND_INTEGERS = float(1 << 63)
 """A double of this magnitude or above may have been an integer that orjson doesn't preserve."""
 BOM = b"\xef\xbb\xbf"
+AS_TABS = bytes.maketrans(b"\r\n", b"\t\t")
+"""Turns line breaks into tabs, which are as blank between values, and as invalid inside a text."""
 STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _STRINGS = re.compile(STRING + rb"?+", re.DOTALL)
 """Also matches an unterminated string; else each quote in it would be tried as a new start."""

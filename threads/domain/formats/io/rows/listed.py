@@ -16,8 +16,6 @@ from threads.domain.formats.io import json_text, source, windows
 EXAMINED = 20
 """How many elements are looked at to recognise a format: most lists are not of lines."""
 _BETWEEN = b", \t\r\n"
-_LINE_BREAKS = bytes.maketrans(b"\r\n", b"\t\t")
-"""Outside of texts, a tab is just as blank; in a text, a line break is just as invalid."""
 
 
 def first_lines(head: bytes) -> bytes:
@@ -27,7 +25,7 @@ def first_lines(head: bytes) -> bytes:
     found = []
     with suppress(Invalid):  # it goes on behind the head
         for _, start, end, _ in islice(windows.elements(BytesIO(head)), EXAMINED):
-            found.append(head[start:end].translate(_LINE_BREAKS))
+            found.append(head[start:end].translate(json_text.AS_TABS))
     return b"\n".join(found)
 
 
@@ -40,7 +38,7 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
             yield b"\n"
     file.seek(end)
     rest = file.read(source.CHUNK).lstrip(_BETWEEN).removeprefix(b"]").lstrip()
-    yield rest.translate(_LINE_BREAKS)
+    yield rest.translate(json_text.AS_TABS)
     yield from _pieces(file, file.tell())
 
 
@@ -52,4 +50,4 @@ def _pieces(file: BinaryIO, start: int, end: int | None = None) -> Iterator[byte
         if not (piece := file.read(size)):
             return
         start += len(piece)
-        yield piece.translate(_LINE_BREAKS)
+        yield piece.translate(json_text.AS_TABS)

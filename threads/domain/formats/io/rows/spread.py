@@ -14,7 +14,6 @@ from threads.domain.formats.io import json_file, json_text, source
 
 _MARGIN = re.compile(rb"\n(?=[{\[])")
 _CLOSERS = (b"}", b"]")
-_TABS = bytes.maketrans(b"\r\n", b"\t\t")
 
 
 def first_lines(file: BinaryIO, head: bytes) -> bytes:
@@ -59,7 +58,7 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
         for place, part in enumerate(_MARGIN.split(chunk.removesuffix(b"\n"))):
             if place:
                 made += b"\n" if last in _CLOSERS else b"\t"
-            made += part.translate(_TABS)
+            made += part.translate(json_text.AS_TABS)
             last = part.rstrip()[-1:] or last
         yield bytes(made)
     yield b"\n"
