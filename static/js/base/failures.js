@@ -8,8 +8,20 @@ import { toast } from "./toast.js";
 const NOT_READ = "Can't reach the server.";
 /** Also used for edits that only ask for confirmation first. */
 export const UNREACHABLE = `${NOT_READ} Nothing was changed.`;
-/** Told where a page stays though its session is gone, because of a text that isn't saved. */
+/** Told where a session is gone while a text on its page isn't saved. */
 export const GONE = "This session was deleted, or you may no longer see it. Copy what you wrote: it can't be saved here.";
+let isGone = false;
+
+/**
+ * Tell once that a page stays though its session is gone. From then on it is also what the user is
+ * told of each request that doesn't find the session.
+ */
+export function tellGone() {
+  if (!isGone) toast(GONE, "error");
+  isGone = true;
+}
+
+const isFromGone = (status) => isGone && status === 404;
 
 const isPage = (answer) => /^\s*<(!doctype|html)/i.test(answer);
 
@@ -35,7 +47,8 @@ export const noticeIn = (answer) => parseHtml(isPage(answer) ? "" : answer);
 /** Show a refusal. The server's own notice is shown as it is, since it may offer an alternative. */
 export function showRefusal(status, answer) {
   const notice = noticeIn(answer).querySelector(".toast");
-  if (notice) document.getElementById("toasts")?.append(notice);
+  if (isFromGone(status)) toast(GONE, "error");
+  else if (notice) document.getElementById("toasts")?.append(notice);
   else toast(sentenceOf(status, answer), "error");
 }
 
@@ -55,7 +68,7 @@ export const isErrorForm = (xhr) => xhr.status >= 400 && xhr.status < 500
 
 function onAnswer({ detail }) {
   const { xhr } = detail;
-  if (xhr.status < 400 || isErrorForm(xhr)) return;
+  if (xhr.status < 400 || (isErrorForm(xhr) && !isFromGone(xhr.status))) return;
   detail.shouldSwap = false;
   if (xhr.status === 401) signInAgain();
   else if (isAwaited(detail)) showRefusal(xhr.status, xhr.responseText);

@@ -2,7 +2,7 @@
  * The dialog of the thread page: fetched from /dialogs/<type> and posted by htmx, queued with the
  * other writes. What is typed is kept as a draft until it is saved or discarded.
  */
-import { GONE, isErrorForm, sentenceOf } from "../base/failures.js";
+import { isErrorForm, sentenceOf, tellGone } from "../base/failures.js";
 import { createElement, parseHtml } from "../base/fragment.js";
 import { holdKeys } from "../base/keys.js";
 import { toast } from "../base/toast.js";
@@ -20,7 +20,6 @@ let about = null;
 let opener = null;
 let given = "";
 let again = null;
-let isGone = false;
 const leftName = `dialog:${session.id}`;
 
 const texts = () => [...dialog.querySelectorAll("textarea, input[type=text]")];
@@ -232,15 +231,14 @@ function reopen() {
   if (left) openDialog(left.type, left.fields);
 }
 
+const reload = () => location.reload();
+
 /** A page whose session is gone stays while the dialog holds a text that would be lost. */
 function stayOpen(event) {
   if (!dialog.open || !isChanged()) return;
   event.preventDefault();
-  if (!isGone) {
-    toast(GONE, "error");
-    dialog.addEventListener("close", () => location.reload(), { once: true });
-  }
-  isGone = true;
+  tellGone();
+  dialog.addEventListener("close", reload, { once: true });
 }
 
 export function watchDialogs() {

@@ -4,11 +4,10 @@
  * added.
  */
 import { announce } from "../base/announce.js";
-import { GONE } from "../base/failures.js";
+import { tellGone } from "../base/failures.js";
 import { parseHtml } from "../base/fragment.js";
 import { morph } from "../base/morph.js";
 import { enqueue, fetchText } from "../base/requests.js";
-import { toast } from "../base/toast.js";
 import { POLL_MS, followSession } from "./socket.js";
 
 const FOLLOWS = "[data-follows]";
@@ -16,7 +15,6 @@ const FOLLOWS = "[data-follows]";
 const known = new Map();
 let isDue = false;
 let isFollowing = false;
-let isGone = false;
 
 /** The content of a part, without what differs from answer to answer. */
 function contentOf(part) {
@@ -42,8 +40,7 @@ function renew(part, fresh) {
 /** The session is gone, and the page with it, unless a text in it would be lost. */
 function goToo() {
   if (![...document.querySelectorAll("form textarea")].some(isChanged)) location.reload();
-  else if (!isGone) toast(GONE, "error");
-  isGone = true;
+  else tellGone();
 }
 
 const currentUrl = () => location.href.split("#")[0];
